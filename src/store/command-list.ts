@@ -2,8 +2,9 @@ import { isRefusal } from '../contract/problem.ts'
 import * as writes from './commands/index.ts'
 import type { Transaction } from './database.ts'
 import { importLines } from './transfer/import-lines.ts'
+import { addStagedEntitlements, stageEntitlements } from './transfer/staging.ts'
 
-const single = { ...writes, importLines }
+const single = { ...writes, importLines, stageEntitlements, addStagedEntitlements }
 
 type Single = typeof single
 

@@ -38,6 +38,7 @@ import { Timings } from './timings.ts'
 import { checkLines } from './transfer/refusals.ts'
 import type { EarlierLines } from './transfer/resource.ts'
 import { findRows } from './transfer/rows.ts'
+import { hasFewerEntitlements } from './transfer/staging.ts'
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
@@ -138,7 +139,9 @@ function portOf(
     eventSecrets: eventSecretQueries(db),
     audit: auditQueries(db),
     transfer: {
-      check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),
+      check: (lines: readonly TransferLine[], earlier: EarlierLines, options: { isStaging: boolean }) =>
+        checkLines(db, lines, earlier, options),
+      hasFewerEntitlements: (than: number) => hasFewerEntitlements(db, than),
       users: (lines: readonly TransferLine<'user'>[]) => findRows(db, 'user', lines),
     },
     feed: feedQueries(reserved),

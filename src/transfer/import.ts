@@ -1,10 +1,11 @@
 /**
  * Imports a file of lines into the store. Unless invalid lines are skipped, the file is read twice. The first pass checks
  * every line against its schema, the earlier lines and the store, and changes nothing; an invalid line ends the import. The
- * second pass applies the lines in order, up to two thousand per transaction. A line that is already applied changes
+ * second pass applies the lines in order, up to ten thousand per transaction. A line that is already applied changes
  * nothing, so the same file can be imported again after a crash.
  *
- * A process that has the embedded store to itself sets indexes aside while it applies many lines (`store/commands/indexes.ts`).
+ * A process that has the embedded store to itself stages new entitlements in the first pass (`store/transfer/staging.ts`). If
+ * there are many, the second pass leaves them out, or is not needed, and they are added at once.
  *
  * Memory: one chunk of the file, a batch of lines, and eight bytes in a table per line (see `seen.ts`).
  */
@@ -30,7 +31,7 @@ const FULL_BATCH = { weight: 10_000, characters: 4 * 1024 * 1024 }
 const ONE_BY_ONE_WEIGHT = 50
 const PASSWORD_WEIGHT = 200
 /** Fewer rows are written faster than indexes are rebuilt; with more, building one could take too long. */
-const SETTING_ASIDE = { least: 50_000, most: 20_000_000 }
+const ADDED_AT_ONCE = { least: 50_000, most: 20_000_000 }
 
 export interface ImportServices {
   readonly store: Store
@@ -74,7 +75,10 @@ export class Import {
   /** The number of valid lines found by the first pass. */
   #checked: number | undefined
   #lines = 0
-  #entitlements = 0
+  #staged = 0
+  #lastStaged = 0
+  /** The end of the last batch with a line that is not staged. */
+  #lastToApply = 0
   #skipped = 0
   #counts: Partial<Record<TransferType, Counts>> = {}
   #isStopped = false
@@ -111,44 +115,59 @@ export class Import {
 
   /** The first pass. Throws the first `WrongLine`, unless invalid lines are skipped. */
   async *check(): AsyncGenerator<ImportEvent> {
+    const { isAlone = false, store } = this.#services
+    const { dryRun, continues } = this.#options
+    const isStaging = isAlone && store.engine === 'sqlite' && !dryRun && !continues
     const seen = new SeenLines()
-    for await (const batch of this.#batches()) {
-      await this.#checkBatch(batch, seen)
-      this.#entitlements += batch.good.filter(({ line }) => line.type === 'entitlement').length
-      yield* this.#finish(batch)
-      if (this.#isStopped) return
-    }
-    this.#checked = this.#lines
+    yield* this.#passOn(
+      batch => this.#checkBatch(batch, seen, isStaging),
+      async batch => (isStaging ? this.#stage(batch) : batch),
+    )
+    if (!this.#isStopped) this.#checked = this.#lines
   }
 
   /** The second pass, or the only one if invalid lines are skipped. */
   async *apply(): AsyncGenerator<ImportEvent> {
-    const { isAlone = false, store } = this.#services
-    if (!isAlone || store.engine !== 'sqlite') return yield* this.#applyAll()
-    const { least, most } = SETTING_ASIDE
-    const rowsToCome = this.#entitlements
-    if (rowsToCome >= least && rowsToCome <= most)
-      await store.commands.setAsideIndexes({ table: 'organization_entitlements', rowsToCome })
-    try {
-      yield* this.#applyAll()
-    } finally {
-      // Also those that an earlier import has left behind.
-      while ((await store.commands.restoreIndex({})) > 0);
-    }
-  }
-
-  async *#applyAll(): AsyncGenerator<ImportEvent> {
+    const { store } = this.#services
+    const { least, most } = ADDED_AT_ONCE
+    const addsAtOnce =
+      this.#staged >= least &&
+      this.#staged <= most &&
+      (await store.transfer.hasFewerEntitlements(this.#staged))
     const seen = this.#options.continues ? new SeenLines() : undefined
     this.#lines = 0
+    yield* this.#passOn(
+      async batch => seen && this.#checkBatch(batch, seen),
+      batch => this.#apply(batch, addsAtOnce),
+      addsAtOnce ? this.#lastToApply : Number.POSITIVE_INFINITY,
+    )
+    if (addsAtOnce && !this.#isStopped) yield* this.#addStaged()
+  }
+
+  async *#addStaged(): AsyncGenerator<ImportEvent> {
+    const { commands } = this.#services.store
+    const entitlement = await commands.addStagedEntitlements({})
+    this.#counts = sumOf(this.#counts, { entitlement })
+    this.lastLine = Math.max(this.lastLine, this.#lastStaged)
+    while ((await commands.restoreIndex({})) > 0);
+    this.#lines = this.#checked ?? 0
+    yield { progress: { lines: this.#lines, of: this.#lines } }
+  }
+
+  /** Each batch is read and checked while the store works on the previous one. */
+  async *#passOn(
+    check: (batch: Batch) => Promise<unknown>,
+    put: (batch: Batch) => Promise<Batch>,
+    lastLine?: number,
+  ): AsyncGenerator<ImportEvent> {
     let pending: Promise<Batch> | undefined
-    for await (const batch of this.#batches()) {
-      // This batch was read while the store was applying the previous one.
+    for await (const batch of this.#batches(lastLine)) {
+      await check(batch)
       if (pending !== undefined) yield* this.#finish(await pending)
       pending = undefined
       if (this.#isStopped) return
-      if (seen !== undefined) await this.#checkBatch(batch, seen)
       yield* this.#skip(batch)
-      pending = this.#apply(batch)
+      pending = put(batch)
       // A failure is thrown where it is awaited later.
       pending.catch(() => undefined)
     }
@@ -169,15 +188,29 @@ export class Import {
   }
 
   /** Marks the lines of a batch that conflict with the store or earlier lines as wrong. */
-  async #checkBatch(batch: Batch, seen: SeenLines): Promise<void> {
+  async #checkBatch(batch: Batch, seen: SeenLines, isStaging = false): Promise<void> {
     const lines = batch.good.map(({ line }) => line)
-    batch.refuse(await this.#services.store.transfer.check(lines, seen))
+    batch.refuse(await this.#services.store.transfer.check(lines, seen, { isStaging }))
   }
 
-  async #apply(batch: Batch): Promise<Batch> {
+  async #stage(batch: Batch): Promise<Batch> {
+    const entitlements = batch.good.flatMap(({ line }, index) =>
+      line.type === 'entitlement' ? [{ line, index }] : [],
+    )
+    const lines = entitlements.map(({ line }) => line)
+    const { refused, staged } = await this.#services.store.commands.stageEntitlements({ lines })
+    this.#staged += staged
+    this.#lastStaged = batch.good.at(-1)?.number ?? 0
+    if (staged < batch.good.length) this.#lastToApply = this.#lastStaged
+    batch.refuse(new Map(refused.map(([place, why]) => [entitlements[place]?.index ?? 0, why])))
+    return batch
+  }
+
+  async #apply(batch: Batch, leavesStaged: boolean): Promise<Batch> {
     const { store, clock } = this.#services
     const lines = await prepared(batch.good, this.#services)
-    const { counts, refused } = await store.commands.importLines({ lines, now: clock.now() })
+    const now = clock.now()
+    const { counts, refused } = await store.commands.importLines({ lines, now, leavesStaged })
     this.#counts = sumOf(this.#counts, counts)
     this.lastLine = Math.max(this.lastLine, ...batch.good.slice(-1).map(({ number }) => number))
     batch.refuse(new Map(refused))
@@ -201,7 +234,8 @@ export class Import {
     }
   }
 
-  async *#batches(): AsyncGenerator<Batch> {
+  async *#batches(lastLine = Number.POSITIVE_INFINITY): AsyncGenerator<Batch> {
+    if (lastLine < 1) return
     const { fromLine } = this.#options
     let batch = new Batch()
     let last = 0
@@ -210,8 +244,9 @@ export class Import {
         last = line.number
         if (last < fromLine) continue
         batch.add(line)
-        if (!batch.isFull) continue
+        if (!batch.isFull && last < lastLine) continue
         yield batch
+        if (last >= lastLine) return
         batch = new Batch()
       }
       // Report an invalid line before the rest of the file has arrived.

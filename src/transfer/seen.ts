@@ -36,7 +36,9 @@ export class SeenLines implements EarlierLines {
 
   /** Where the hash is, or belongs. */
   #placeOf(what: readonly string[]): number {
-    this.#hash[0] = Bun.hash.wyhash(what.join('\0'), this.#seed)
+    let text = what[0] ?? ''
+    for (let at = 1; at < what.length; at++) text += `\0${what[at]}`
+    this.#hash[0] = Bun.hash.wyhash(text, this.#seed)
     // Never 0, which marks an empty slot.
     this.#halves[0] ||= 1
     return placeIn(this.#slots, this.#halves[0] as number, this.#halves[1] as number)

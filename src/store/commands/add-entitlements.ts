@@ -25,7 +25,7 @@ export async function addEntitlements(tx: Transaction, added: readonly NewEntitl
   const benefits = await numbersOf(tx, 'benefit', added)
   await insertRows(
     tx,
-    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)`,
+    'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
     added.map(row => [
       must(organizations.get(row.organization_id), 'the number of an organization'),
       Date.parse(row.timestamp),
@@ -46,10 +46,10 @@ const MAX_NUMBER = 2 ** 31
  * The numbers of organizations or benefits, assigned if they have none. A number is random, so that one that was lost with
  * a failed server is not assigned again: processes remember what a number means.
  */
-async function numbersOf(
+export async function numbersOf<Kind extends 'organization' | 'benefit'>(
   tx: Transaction,
-  kind: 'organization' | 'benefit',
-  rows: readonly NewEntitlement[],
+  kind: Kind,
+  rows: readonly Readonly<Record<`${Kind}_id`, string>>[],
 ): Promise<Map<string, number>> {
   const ids = [...new Set(rows.map(row => row[`${kind}_id`]))].sort()
   const [table, column] = [verbatim(`entitlement_${kind}s`), verbatim(`${kind}_id`)]

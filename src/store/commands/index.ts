@@ -20,7 +20,7 @@ export { createEventSubscription, deleteEventSubscription } from './event-subscr
 export { foldNames } from './fold-names.ts'
 export { deleteFollow, putFollows } from './follows.ts'
 export { deleteGame, putGame } from './games.ts'
-export { restoreIndex, setAsideIndexes } from './indexes.ts'
+export { restoreIndex } from './indexes.ts'
 export { createMarker, deleteMarker, renameMarker } from './markers.ts'
 export { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './media-servers.ts'
 export { createOperator, deleteOperator, endOperatorSession } from './operators.ts'

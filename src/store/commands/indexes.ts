@@ -1,43 +1,39 @@
 /**
- * Indexes of the embedded store that a large import sets aside, and rebuilds at its end. An index in another order than the
- * lines changes a page for almost every row; building it from the complete table sorts once. What is missing is a fact of the
- * store, so the process that opens it after a crash of the import rebuilds it (`engines/sqlite-indexes.ts`). Queries are
- * slower meanwhile, never wrong: unique indexes stay.
+ * Indexes of the embedded store that a large import drops, and builds at its end (`transfer/staging.ts`). Which are missing is a
+ * fact of the store, so the process that opens it after a crash of the import builds them (`engines/sqlite-indexes.ts`). Queries
+ * are slower meanwhile, never wrong: no transaction ends without the unique ones.
  */
 import type { Transaction } from '../database.ts'
-import { limitedTo, sql, verbatim } from '../sql/tag.ts'
+import { sql, verbatim } from '../sql/tag.ts'
 import { noteFact } from './upkeep.ts'
 
 export const INDEXES_SET_ASIDE = 'indexes_set_aside'
 
-interface Index {
-  readonly name: string
-  /** The statement that creates it. */
-  readonly sql: string
-}
+/** Memory for sorting the rows of an index, and for pages. More than that is sorted on disk. */
+const SORTING = verbatim(`pragma cache_size = -${64 * 1024}`)
 
-/** Sets the indexes of a table aside if fewer rows exist than will come. Returns whether it did. */
-export async function setAsideIndexes(
-  tx: Transaction,
-  { table, rowsToCome }: { table: 'organization_entitlements'; rowsToCome: number },
-): Promise<boolean> {
-  const existing = await tx.get<{ rows: number }>(
-    sql`select count(*) as rows from (select 1 from ${verbatim(table)}${limitedTo(rowsToCome)}) as some`,
-  )
-  if (Number(existing?.rows) >= rowsToCome) return false
-  const indexes = await tx.all<Index>(
-    sql`select name, sql from sqlite_schema where type = 'index' and tbl_name = ${table}
-        and sql is not null and sql not like 'create unique %'`,
+/** Drops the indexes of a table. Returns the statements that create them. */
+export async function dropIndexes(tx: Transaction, table: string): Promise<readonly string[]> {
+  const indexes = await tx.all<{ name: string; sql: string }>(
+    sql`select name, sql from sqlite_schema where type = 'index' and tbl_name = ${table} and sql is not null`,
   )
   for (const { name } of indexes) await tx.run(sql`drop index ${verbatim(name)}`)
-  await noteMissing(tx, [...(await missingIndexes(tx)), ...indexes.map(index => index.sql)])
-  return true
+  return indexes.map(index => index.sql)
 }
 
-/** Rebuilds one index. Returns how many are still missing. */
+/** Builds the unique ones of dropped indexes, and notes the others as missing. */
+export async function buildUniqueIndexes(tx: Transaction, dropped: readonly string[]): Promise<void> {
+  const isUnique = (statement: string) => /^create unique /i.test(statement)
+  await tx.all(SORTING)
+  for (const statement of dropped.filter(isUnique)) await tx.run(verbatim(statement))
+  await noteMissing(tx, [...(await missingIndexes(tx)), ...dropped.filter(each => !isUnique(each))])
+}
+
+/** Builds one missing index. Returns how many are still missing. */
 export async function restoreIndex(tx: Transaction, _: object): Promise<number> {
   const [first, ...others] = await missingIndexes(tx)
   if (first === undefined) return 0
+  await tx.all(SORTING)
   await tx.run(verbatim(first))
   await noteMissing(tx, others)
   return others.length

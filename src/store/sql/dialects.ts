@@ -13,7 +13,7 @@ export const sqliteDialect: Dialect = {
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
-  uuidValue: uuid => sql`${Buffer.from(uuid.replaceAll('-', ''), 'hex')}`,
+  uuidValue: uuid => sql`${Uint8Array.fromHex(uuid.replaceAll('-', ''))}`,
   isOneOfUuids: (column, values) =>
     sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.

@@ -6,7 +6,7 @@ import { must } from '../../kit/must.ts'
 
 export type Scalar = string | number | null | Uint8Array
 
-type Part = Scalar | boolean | Sql | DialectSql
+export type Part = Scalar | boolean | Sql | DialectSql
 
 export class Sql {
   readonly strings: readonly string[]

@@ -73,7 +73,7 @@ export const stream: TransferResource<'stream'> = {
   claims: line => [
     {
       what: ['stream of', line.user_id],
-      why: `the channel of the user "${line.user_id}" has another stream in this file`,
+      why: () => `the channel of the user "${line.user_id}" has another stream in this file`,
     },
     claimOf('stream', line.id),
   ],

@@ -6,7 +6,7 @@ import { type Change, type ImportLine, runsOf, type StoredLine } from './resourc
 import { RESOURCES } from './resources.ts'
 import { findRows } from './rows.ts'
 
-type Outcome = 'created' | 'changed' | 'unchanged' | { readonly refused: string }
+type Outcome = 'created' | 'changed' | 'unchanged' | 'staged' | { readonly refused: string }
 
 export type Counts = Record<'created' | 'changed' | 'unchanged', number>
 
@@ -18,20 +18,20 @@ export interface ImportResult {
 
 /**
  * Applies lines in order. They are checked again in this transaction, because other processes may have written since the
- * first check. Refused lines are skipped and reported; the others are applied.
+ * first check. Refused lines are skipped and reported; the others are applied, except new entitlements that are staged.
  */
 export async function importLines(
   tx: Transaction,
-  args: { lines: readonly ImportLine[]; now: number },
+  args: { lines: readonly ImportLine[]; now: number; leavesStaged?: boolean },
 ): Promise<ImportResult> {
   const counts: Partial<Record<TransferType, Counts>> = {}
   const refused: [index: number, why: string][] = []
   for (const { type, start, lines } of runsOf(args.lines)) {
     const count = counts[type] ?? { created: 0, changed: 0, unchanged: 0 }
     counts[type] = count
-    for (const [place, outcome] of (await importEach(tx, type, lines, args.now)).entries()) {
-      if (typeof outcome === 'string') count[outcome] += 1
-      else refused.push([start + place, outcome.refused])
+    for (const [place, outcome] of (await importEach(tx, type, lines, args)).entries()) {
+      if (typeof outcome === 'object') refused.push([start + place, outcome.refused])
+      else if (outcome !== 'staged') count[outcome] += 1
     }
   }
   if (Object.values(counts).some(({ created, changed }) => created + changed > 0))
@@ -44,7 +44,7 @@ async function importEach(
   tx: Transaction,
   type: TransferType,
   lines: readonly ImportLine[],
-  now: number,
+  { now, leavesStaged = false }: { now: number; leavesStaged?: boolean },
 ): Promise<Outcome[]> {
   const { keyOf, isCurrent, putEach, putAll } = RESOURCES[type]
   const rows = await findRows(tx, type, lines, { forUpdate: true })
@@ -55,6 +55,7 @@ async function importEach(
     if (refused !== undefined) return { refused }
     const key = keyOf(line)
     const row = rows.get(key)
+    if (row === undefined && leavesStaged && type === 'entitlement') return 'staged'
     if (row !== undefined && isCurrent(row, line)) return 'unchanged'
     changes.push({ index, line, row })
     // A file may contain the same relation twice.

@@ -10,16 +10,18 @@ type Refusals = Map<number, string>
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Checks lines against the store and the earlier lines of the file. */
+/** Checks lines against the store and the earlier lines of the file. Staging finds the rows of entitlements. */
 export async function checkLines(
   db: Database,
   all: readonly TransferLine[],
   earlier: EarlierLines,
+  { isStaging = false } = {},
 ): Promise<Refusals> {
   const refusals: Refusals = new Map()
   for (const { type, start, lines } of runsOf(all)) {
     const { fixed, claims } = RESOURCES[type]
-    const rows = fixed === undefined ? new Map() : await findRows(db, type, lines)
+    const hasNoRows = fixed === undefined || (isStaging && type === 'entitlement')
+    const rows = hasNoRows ? new Map() : await findRows(db, type, lines)
     const refused = await refusalsOf(db, type, lines, rows, earlier)
     for (const [index, line] of lines.entries()) {
       const why = refused.get(index) ?? claim(claims(line), earlier)
@@ -32,10 +34,10 @@ export async function checkLines(
 /** Notes the claims of a line; if an earlier line has one of them, none, and the reason is returned. */
 function claim(claims: readonly Claim[], earlier: EarlierLines): string | undefined {
   const [only] = claims
-  if (only !== undefined && claims.length === 1) return earlier.add(...only.what) ? undefined : only.why
+  if (only !== undefined && claims.length === 1) return earlier.add(...only.what) ? undefined : only.why()
   const taken = claims.find(({ what }) => earlier.has(...what))
   if (taken === undefined) for (const { what } of claims) earlier.add(...what)
-  return taken?.why
+  return taken?.why()
 }
 
 /** Checks lines of one type against the store and their existing rows. */
@@ -46,19 +48,24 @@ export async function refusalsOf(
   rows: ReadonlyMap<string, StoredLine>,
   earlier?: EarlierLines,
 ): Promise<Refusals> {
-  const { fixed, conflicts, keyOf } = RESOURCES[type]
+  const { conflicts, keyOf } = RESOURCES[type]
   const refusals = await missingReferences(db, type, lines, earlier)
   const conflictOf = await conflicts?.(db, lines, earlier)
   if (rows.size === 0 && conflictOf === undefined) return refusals
   for (const [index, line] of lines.entries()) {
     if (refusals.has(index)) continue
-    const key = keyOf(line)
-    const row = rows.get(key) as Values | undefined
-    const isOther = row && fixed?.fields.some(field => row[field] !== (line as Values)[field])
-    const why = isOther ? `the ${type} "${key}" ${fixed?.why}` : conflictOf?.(line)
+    const why = otherContent(type, line, rows.get(keyOf(line))) ?? conflictOf?.(line)
     if (why !== undefined) refusals.set(index, why)
   }
   return refusals
+}
+
+/** Refuses a line whose row has other values in fields that never change. */
+export function otherContent(type: TransferType, line: object, row: object | undefined): string | undefined {
+  const { fixed, keyOf } = RESOURCES[type]
+  if (row === undefined || fixed === undefined) return undefined
+  const isOther = fixed.fields.some(field => (row as Values)[field] !== (line as Values)[field])
+  return isOther ? `the ${type} "${keyOf(line)}" ${fixed.why}` : undefined
 }
 
 /** Refuses lines that reference something neither in the store nor in an earlier line. */
@@ -85,7 +92,7 @@ async function missingReferences(
   return refusals
 }
 
-/** Many lines name the same few: each is looked up once. */
+/** Many lines name the same few: each is looked up once, and noted so that later lines do not look it up again. */
 async function missingAmong(
   db: Database,
   kind: TransferType,
@@ -93,11 +100,16 @@ async function missingAmong(
   earlier: EarlierLines | undefined,
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>()
-  for (const id of named) if (id !== undefined && !earlier?.has(kind, id)) missing.add(id)
+  const inStore = `${kind} in the store`
+  for (const id of named)
+    if (id !== undefined && !earlier?.has(inStore, id) && !earlier?.has(kind, id)) missing.add(id)
   if (missing.size === 0) return missing
   const rows = await db.all<{ id: string }>(
     sql`select id from ${verbatim(RESOURCES[kind].table)} where ${isOneOf(sql`id`, [...missing])}`,
   )
-  for (const { id } of rows) missing.delete(id)
+  for (const { id } of rows) {
+    missing.delete(id)
+    earlier?.add(inStore, id)
+  }
   return missing
 }

@@ -45,7 +45,7 @@ export interface EarlierLines {
 /** A value that no later line of the file may claim, and the reason given if one does. */
 export interface Claim {
   readonly what: readonly string[]
-  readonly why: string
+  why(): string
 }
 
 /** A line that creates a row, or changes its existing one. */
@@ -96,7 +96,7 @@ export interface TransferResource<T extends TransferType> {
 
 export const claimOf = (type: TransferType, id: string): Claim => ({
   what: [type, id],
-  why: `the ${type} "${id}" is in this file already`,
+  why: () => `the ${type} "${id}" is in this file already`,
 })
 
 /** Whether a row has every value given by a line. */
@@ -123,7 +123,7 @@ export async function putRows<C extends { readonly row: unknown }>(
   const columns = Object.keys(sample)
   await insertRows(
     tx,
-    verbatim(`insert into ${table} (${columns.join(', ')})`),
+    `insert into ${table} (${columns.join(', ')})`,
     created.map(row => columns.map(column => row[column] ?? null)),
   )
   // All columns of a table of values are text.

@@ -32,7 +32,7 @@ export const streamKey: TransferResource<'stream_key'> = {
   claims: ({ stream_key }) =>
     stream_key === undefined
       ? []
-      : [{ what: ['key', stream_key], why: 'its stream key is in this file already' }],
+      : [{ what: ['key', stream_key], why: () => 'its stream key is in this file already' }],
   isCurrent: (row, line) => hasKey(row, line) && hasValues('stream_key', row, line),
   putEach: async (tx, { line, row }, now) => {
     const { user_id, name } = line

@@ -39,7 +39,10 @@ export const user: TransferResource<'user'> = {
   },
   claims: line => [
     claimOf('user', line.id),
-    { what: ['login', line.login], why: `the login "${line.login}" is given to another user in this file` },
+    {
+      what: ['login', line.login],
+      why: () => `the login "${line.login}" is given to another user in this file`,
+    },
   ],
   isCurrent: (row, line) => line.next_key === undefined && hasValues('user', row, line),
   putEach: async (tx, { line, row }, now) => {

@@ -1,0 +1,130 @@
+/**
+ * Entitlements of a large import into the embedded store. Checked ones wait in a temporary table of the writer, so that nothing
+ * is changed if a later line is wrong, and the writer works while the next lines are checked. Then one transaction adds them all
+ * without any index and builds the unique one: an index in another order than the lines changes a page for almost every row,
+ * and building it from the complete table sorts once. The other indexes follow in transactions of their own.
+ *
+ * SQLite keeps the table in a file without a name, outside the store, and does not wait for the disk to write it.
+ */
+import type { TransferLine } from '../../contract/resources/transfer.ts'
+import { must } from '../../kit/must.ts'
+import { numbersOf } from '../commands/add-entitlements.ts'
+import { buildUniqueIndexes, dropIndexes } from '../commands/indexes.ts'
+import type { Database, Transaction } from '../database.ts'
+import { Conflict } from '../errors.ts'
+import { insertRows } from '../insert-rows.ts'
+import { storedStatus } from '../queries/entitlement-rows.ts'
+import { isOneOf, limitedTo, sql, tableOf, uuidValue } from '../sql/tag.ts'
+import { statusOf, updatedAt } from './entitlements.ts'
+import type { Counts, ImportResult } from './import-lines.ts'
+import { otherContent } from './refusals.ts'
+import { findRows } from './rows.ts'
+
+type Line = TransferLine<'entitlement'>
+
+interface StagingResult extends Pick<ImportResult, 'refused'> {
+  /** How many are new. The others have a row, and are applied as lines. */
+  readonly staged: number
+}
+
+/** Stages new entitlements, until this process ends. */
+export async function stageEntitlements(
+  tx: Transaction,
+  { lines }: { lines: readonly Line[] },
+): Promise<StagingResult> {
+  if (lines.length === 0) return { refused: [], staged: 0 }
+  const rows = await findRows(tx, 'entitlement', lines)
+  const added = lines.filter(({ id }) => !rows.has(id))
+  const benefits = await stageBenefits(tx, [...new Set(added.map(line => line.benefit_id))])
+  await tx.run(
+    sql`create temp table if not exists staged_entitlements
+        (timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
+  )
+  await insertRows(
+    tx,
+    'insert into staged_entitlements (timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
+    added.map(line => [
+      Date.parse(line.timestamp),
+      uuidValue(line.id),
+      Date.parse(updatedAt(line)),
+      must(benefits.get(line.benefit_id), 'the number of a staged benefit'),
+      storedStatus(statusOf(line)),
+      line.user_id,
+      line.game_id,
+    ]),
+  )
+  const refused = lines.flatMap((line, index): [number, string][] => {
+    const why = otherContent('entitlement', line, rows.get(line.id))
+    return why === undefined ? [] : [[index, why]]
+  })
+  return { refused, staged: added.length }
+}
+
+/** Their numbers until they are added: a benefit of the file is not in the store yet. */
+async function stageBenefits(tx: Transaction, ids: readonly string[]): Promise<Map<string, number>> {
+  await tx.run(
+    sql`create temp table if not exists staged_benefits
+        (staged integer primary key, benefit_id text unique, organization integer, benefit integer)`,
+  )
+  for (const id of ids)
+    await tx.run(sql`insert into staged_benefits (benefit_id) values (${id}) on conflict do nothing`)
+  const rows = await tx.all<{ staged: number; benefit_id: string }>(
+    sql`select staged, benefit_id from staged_benefits where ${isOneOf(sql`benefit_id`, ids)}`,
+  )
+  return new Map(rows.map(row => [row.benefit_id, row.staged]))
+}
+
+/** Whether building indexes of all rows after adding so many is faster than changing them. */
+export async function hasFewerEntitlements(db: Database, than: number): Promise<boolean> {
+  const found = await db.get<{ rows: number }>(
+    sql`select count(*) as rows from (select 1 from organization_entitlements${limitedTo(than)}) as some`,
+  )
+  return Number(found?.rows) < than
+}
+
+/**
+ * Adds the staged entitlements. One that another process has added meanwhile keeps the later state; if it was added with other
+ * content, or something that one refers to was deleted, nothing is added.
+ */
+export async function addStagedEntitlements(tx: Transaction, _: object): Promise<Counts> {
+  await numberBenefits(tx)
+  const indexes = await dropIndexes(tx, 'organization_entitlements')
+  const written = await tx.run(
+    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+        select b.organization, e.timestamp, e.id, e.last_updated, b.benefit, e.fulfilled, e.user_id, e.game_id
+        from staged_entitlements e join staged_benefits b on b.staged = e.benefit
+        where true
+        on conflict (organization, timestamp, id) do update
+          set fulfilled = excluded.fulfilled, last_updated = excluded.last_updated
+          where excluded.last_updated > organization_entitlements.last_updated`,
+  )
+  await buildUniqueIndexes(tx, indexes)
+  const staged = await tx.get<{ count: number }>(sql`select count(*) as count from staged_entitlements`)
+  await tx.run(sql`drop table staged_entitlements`)
+  const counts = { created: written, changed: 0, unchanged: Number(staged?.count) - written }
+  tx.record({ subject: 'import', after: { entitlement: counts } })
+  return counts
+}
+
+/** The staged benefits with the numbers that rows have. */
+async function numberBenefits(tx: Transaction): Promise<void> {
+  const benefits = await tx.all<{ benefit_id: string; organization_id: string | null }>(
+    sql`select benefit_id, organization_id from staged_benefits left join benefits on benefits.id = benefit_id`,
+  )
+  const owned = benefits.map(({ benefit_id, organization_id }) => {
+    if (organization_id === null) throw new Conflict(`the benefit "${benefit_id}" was deleted meanwhile`)
+    return { benefit_id, organization_id }
+  })
+  const organizations = await numbersOf(tx, 'organization', owned)
+  const numbers = await numbersOf(tx, 'benefit', owned)
+  const rows = owned.map(({ benefit_id, organization_id }) => ({
+    benefit_id,
+    organization: organizations.get(organization_id) ?? null,
+    benefit: numbers.get(benefit_id) ?? null,
+  }))
+  await tx.run(
+    sql`update staged_benefits set organization = given.organization, benefit = given.benefit
+        from ${tableOf(rows, ['benefit_id', 'organization', 'benefit'])} as given
+        where staged_benefits.benefit_id = given.benefit_id`,
+  )
+}
