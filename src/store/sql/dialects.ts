@@ -1,3 +1,4 @@
+import { uuidBytes } from '../../kit/uuid.ts'
 import { type Dialect, joined, type Scalar, type Sql, sql, verbatim } from './tag.ts'
 
 export const sqliteDialect: Dialect = {
@@ -13,7 +14,7 @@ export const sqliteDialect: Dialect = {
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
-  uuidValue: uuid => sql`${Uint8Array.fromHex(uuid.replaceAll('-', ''))}`,
+  uuidValue: uuid => sql`${uuidBytes(uuid)}`,
   isOneOfUuids: (column, values) =>
     sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.

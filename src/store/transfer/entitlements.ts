@@ -10,7 +10,7 @@ import type { Change, TransferResource } from './resource.ts'
 
 type Line = TransferLine<'entitlement'>
 
-export const updatedAt = (line: Line) => line.last_updated ?? line.timestamp
+const updatedAt = (line: Line) => line.last_updated ?? line.timestamp
 export const statusOf = (line: Line): FulfillmentStatus => line.fulfillment_status ?? 'CLAIMED'
 
 const FIXED = ['user_id', 'benefit_id', 'game_id', 'timestamp'] as const

@@ -8,14 +8,15 @@
  */
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { must } from '../../kit/must.ts'
+import { uuidBytes, uuidText } from '../../kit/uuid.ts'
 import { numbersOf } from '../commands/add-entitlements.ts'
 import { buildUniqueIndexes, dropIndexes } from '../commands/indexes.ts'
 import type { Database, Transaction } from '../database.ts'
 import { Conflict } from '../errors.ts'
 import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
-import { isOneOf, limitedTo, sql, tableOf, uuidValue } from '../sql/tag.ts'
-import { statusOf, updatedAt } from './entitlements.ts'
+import { isOneOf, limitedTo, sql, tableOf } from '../sql/tag.ts'
+import { statusOf } from './entitlements.ts'
 import type { Counts, ImportResult } from './import-lines.ts'
 import { otherContent } from './refusals.ts'
 import { findRows } from './rows.ts'
@@ -33,31 +34,42 @@ export async function stageEntitlements(
   { lines }: { lines: readonly Line[] },
 ): Promise<StagingResult> {
   if (lines.length === 0) return { refused: [], staged: 0 }
-  const rows = await findRows(tx, 'entitlement', lines)
-  const added = lines.filter(({ id }) => !rows.has(id))
-  const benefits = await stageBenefits(tx, [...new Set(added.map(line => line.benefit_id))])
+  const benefits = await stageBenefits(tx, [...new Set(lines.map(line => line.benefit_id))])
   await tx.run(
-    sql`create temp table if not exists staged_entitlements
-        (timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
+    sql`create temp table if not exists staged_entitlements (place integer primary key,
+        timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
+  )
+  const before = await tx.get<{ place: number | null }>(
+    sql`select max(place) as place from staged_entitlements`,
   )
   await insertRows(
     tx,
     'insert into staged_entitlements (timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
-    added.map(line => [
-      Date.parse(line.timestamp),
-      uuidValue(line.id),
-      Date.parse(updatedAt(line)),
-      must(benefits.get(line.benefit_id), 'the number of a staged benefit'),
-      storedStatus(statusOf(line)),
-      line.user_id,
-      line.game_id,
-    ]),
+    lines.map(line => {
+      const timestamp = Date.parse(line.timestamp)
+      return [
+        timestamp,
+        uuidBytes(line.id),
+        line.last_updated === undefined ? timestamp : Date.parse(line.last_updated),
+        must(benefits.get(line.benefit_id), 'the number of a staged benefit'),
+        storedStatus(statusOf(line)),
+        line.user_id,
+        line.game_id,
+      ]
+    }),
   )
+  const existing = await tx.all<{ id: Uint8Array }>(
+    sql`delete from staged_entitlements where place > ${before?.place ?? 0}
+          and exists (select 1 from organization_entitlements e where e.id = staged_entitlements.id)
+        returning id`,
+  )
+  const ids = existing.map(({ id }) => ({ id: uuidText(id) }))
+  const rows = ids.length === 0 ? new Map() : await findRows(tx, 'entitlement', ids)
   const refused = lines.flatMap((line, index): [number, string][] => {
     const why = otherContent('entitlement', line, rows.get(line.id))
     return why === undefined ? [] : [[index, why]]
   })
-  return { refused, staged: added.length }
+  return { refused, staged: lines.length - ids.length }
 }
 
 /** Their numbers until they are added: a benefit of the file is not in the store yet. */
