@@ -9,18 +9,16 @@
  *
  * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { findPrograms } from './support/debian.ts'
 import { findNodeMediaServer } from './support/find-node-media-server.ts'
 import { createMemoryFolder } from './support/memory.ts'
 import { type PostgresServer, startPostgres } from './support/postgres.ts'
 import { prepareWorlds } from './support/prepared-world.ts'
-
-/** Of one test, unless it says otherwise: long enough for a busy machine. */
-const TIMEOUT_MILLISECONDS = 120_000
+import { runnerOptions } from './support/runner-options.ts'
 
 const words = process.argv.slice(2)
 const isFull = words[0] === '--full'
@@ -83,6 +81,36 @@ const LONG = [
   'transfer/round-trip',
 ].map(name => `./test/${name}.full.ts`)
 
+/** The slowest files of the default tier start first: one of them at the end would run while the other cores are idle. */
+const SLOW = [
+  'acceptance/access',
+  'auth/attempts',
+  'auth/signing-keys',
+  'cli/strand',
+  'cli/verbs',
+  'clients/twurple',
+  'events/dispatchers',
+  'events/webhooks',
+  'http/common',
+  'http/hostile',
+  'http/odd-text',
+  'ingest/callbacks',
+  'ingest/replay',
+  'maintenance/backup',
+  'maintenance/doctor',
+  'media/embedded',
+  'media/mutations',
+  'operations/control/channels',
+  'operations/control/demo',
+  'operations/playback/send-heartbeat',
+  'site/account',
+  'site/console',
+  'site/login',
+  'site/odd-text',
+  'testing/harness',
+  'transfer/round-trip',
+].map(name => `./test/${name}.test.ts`)
+
 const suffix = isFull ? 'full' : 'test'
 const files =
   words.length > 0
@@ -90,19 +118,14 @@ const files =
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')]
         .filter(file => !(isShort && LONG.includes(file)))
         .sort()
+// Bun knows no order but that of earlier durations.
+const timings = join(folder, 'timings.json')
+const durations = files.map(file => [relative('.', file), SLOW.includes(file) ? 10_000 : 1000])
+writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
 // More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
 const workers = availableParallelism() + (isFull ? 2 : 1)
-// Files of the default tier share what a worker has loaded and compiled, which takes longer than most of them.
-const isolation = isFull ? '--isolate' : '--no-isolate'
 run = Bun.spawn(
-  [
-    process.execPath,
-    'test',
-    `--parallel=${workers}`,
-    isolation,
-    `--timeout=${TIMEOUT_MILLISECONDS}`,
-    ...files,
-  ],
+  [process.execPath, 'test', ...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...files],
   {
     env: {
       ...process.env,
