@@ -462,7 +462,7 @@ for (const { engine, strict } of SERVERS) {
         const [{ id: game_id }] = await server.control('POST', '/games', { name: 'Tidefall' })
         const made: string[] = []
         const started = Date.now() - 30 * 3_600_000
-        for (let n = 0; n < 130; n++)
+        for (let n = 0; n < 105; n++)
           made.unshift(
             await newVideo(server, { user_id, game_id, started: started + n * 1000, view_count: n }),
           )

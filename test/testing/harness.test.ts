@@ -1,5 +1,5 @@
 /** `startStrand` as somebody else's test uses it, in this process and as a child. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +36,13 @@ const MISTYPED =
 
 for (const mode of ['process', 'child'] as const) {
   describe(`startStrand, ${mode}`, () => {
+    /** For tests that leave it as it was. */
+    let usual: RunningStrand
+    beforeAll(async () => {
+      usual = await startStrand({ mode, streams: 3 })
+    })
+    afterAll(() => usual.stop())
+
     test('serves when it resolves, and not after stop', async () => {
       const strand = await start({ mode })
       expect(await status(`${strand.url}/readyz`)).toBe(200)
@@ -70,8 +77,7 @@ for (const mode of ['process', 'child'] as const) {
     test('in strict mode it refuses a call without a token', async () => {
       const strict = await start({ mode, strict: true })
       expect(await status(`${strict.url}/helix/streams`)).toBe(401)
-      const lenient = await start({ mode })
-      expect(await status(`${lenient.url}/helix/streams`)).toBe(200)
+      expect(await status(`${usual.url}/helix/streams`)).toBe(200)
     })
 
     test('a clock that is given stands, moves when it is told to, and runs when it is let go', async () => {
@@ -96,7 +102,7 @@ for (const mode of ['process', 'child'] as const) {
     })
 
     test('faults are planned and cleared; one that makes no sense is refused in words', async () => {
-      const strand = await start({ mode })
+      const strand = usual
       await strand.faults.plan({ operation: 'GetStreams', outcome: 'unavailable', times: 5 })
       expect(await status(`${strand.url}/helix/streams`)).toBe(503)
       await strand.faults.clear()
@@ -107,7 +113,7 @@ for (const mode of ['process', 'child'] as const) {
     })
 
     test('reset brings back what a test has changed', async () => {
-      const strand = await start({ mode })
+      const strand = usual
       const { broadcaster } = strand.world
       const live = async () =>
         ((await (await fetch(`${strand.url}/helix/streams`)).json()) as { data: { id: string }[] }).data
@@ -166,13 +172,13 @@ for (const mode of ['process', 'child'] as const) {
     })
 
     test('settings are those that are given: limits are off, and can be on', async () => {
-      const limit = async (settings: Record<string, string>) => {
-        const strand = await start({ mode, settings })
+      const limit = async (strand: RunningStrand) => {
         const answers = await Promise.all([1, 2, 3].map(() => fetch(`${strand.url}/helix/streams`)))
         return answers.map(answer => answer.status).toSorted()
       }
-      expect(await limit({})).toEqual([200, 200, 200])
-      expect(await limit({ STRAND_RATE_ANONYMOUS: '2' })).toEqual([200, 200, 429])
+      expect(await limit(usual)).toEqual([200, 200, 200])
+      const limited = await start({ mode, settings: { STRAND_RATE_ANONYMOUS: '2' } })
+      expect(await limit(limited)).toEqual([200, 200, 429])
     })
 
     test('settings in the environment of the test do no harm', async () => {
