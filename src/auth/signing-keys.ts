@@ -15,7 +15,7 @@ const MODULUS_BITS = 2048
 const CACHE_MILLISECONDS = 60_000
 
 /** In a separate thread, because it takes about 100 ms. */
-const generate = promisify(generateKeyPair)
+const generateRsa = () => promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS })
 
 interface LoadedKey extends DatedKey {
   readonly number: number
@@ -33,13 +33,20 @@ export class SigningKeys {
   readonly #ring: KeyRing
   readonly #clock: Clock
   readonly #sealer: SigningKeySealer
+  readonly #generate: typeof generateRsa
   readonly #imported = new Map<string, CryptoKey>()
   #cached:
     | { readonly keys: readonly LoadedKey[]; readonly until: number; readonly generation: number }
     | undefined
   #creating: Promise<void> | undefined
 
-  constructor(store: Pick<Store, 'signingKeys' | 'commands'>, ring: KeyRing, clock: Clock) {
+  constructor(
+    store: Pick<Store, 'signingKeys' | 'commands'>,
+    ring: KeyRing,
+    clock: Clock,
+    generate = generateRsa,
+  ) {
+    this.#generate = generate
     this.#store = store
     this.#ring = ring
     this.#clock = clock
@@ -125,7 +132,7 @@ export class SigningKeys {
     // Another node may have created a key in the meantime.
     const keys = await this.#read()
     if (!signingPlan(keys, this.#clock.now()).isNextDue) return
-    const { privateKey, publicKey } = await generate('rsa', { modulusLength: MODULUS_BITS })
+    const { privateKey, publicKey } = await this.#generate()
     const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
     const kid = await calculateJwkThumbprint({ kty: 'RSA', n, e })
     const public_jwk: SigningKey = { kty: 'RSA', kid, use: 'sig', alg: ALGORITHM, n, e }
