@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import type { Finding } from '../../src/maintenance/finding.ts'
+import { ResidentStrand } from '../cli/resident-strand.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { type Environment, endAllProcesses } from '../support/strand-process.ts'
@@ -31,7 +32,12 @@ beforeAll(async () => {
   await strand.process.end('SIGTERM')
 })
 afterEach(endAllProcesses)
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+const strands = new ResidentStrand()
+const shell = strands.shellIn(scratch)
+afterAll(async () => {
+  await strands.stop()
+  rmSync(scratch, { recursive: true, force: true })
+})
 
 function copy(): string {
   const folder = join(scratch, `copy-${++copies}`)
@@ -45,7 +51,7 @@ const freeListener = async (words: readonly string[]) =>
   words.includes('--listen') ? [] : ['--listen', `localhost:${await freePort()}`]
 
 async function doctor(words: readonly string[], environment: Environment = {}) {
-  const { code, stdout } = await runStrand(
+  const { code, stdout } = await shell.runWords(
     ['doctor', '--json', ...(await freeListener(words)), ...words],
     environment,
   )
