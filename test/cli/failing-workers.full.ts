@@ -29,7 +29,9 @@ async function startWorkers(count: number, { workers, by = 'exit' }: Failing = {
   writeFileSync(failing, '')
   const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', data, '--workers', String(count)]
   const strand = new StrandProcess(words, {
-    command: [process.execPath, join(ROOT, 'test', 'support', 'failing-worker.ts')],
+    ...(workers !== '' && {
+      command: [process.execPath, join(ROOT, 'test', 'support', 'failing-worker.ts')],
+    }),
     environment: {
       STRAND_RATE_ANONYMOUS: '0',
       TEST_FAILING_WORKERS: workers,

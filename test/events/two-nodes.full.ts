@@ -11,7 +11,7 @@ import { endAllProcesses } from '../support/strand-process.ts'
 import { Receiver, SECRET, until } from './receiver.ts'
 
 const BROADCASTER = '1000'
-const SOCKETS = 500
+const SOCKETS = 200
 const SOCKETS_OF_USER = 3
 const UPDATE_MILLISECONDS = 400
 /** A node that died is noticed when its lease of 30 seconds ends, by others that look every 10 seconds. */

@@ -15,7 +15,7 @@ import { freePort } from '../support/postgres.ts'
 import { STRAND } from '../support/strand-process.ts'
 
 /** A longer run: TEST_KILLS=50 */
-const KILLS = Number(process.env.TEST_KILLS || 20)
+const KILLS = Number(process.env.TEST_KILLS || 12)
 const GROUPS = 8
 const GROUP_SIZE = 100
 /** A server is killed after so many acknowledged batches at most, and so many milliseconds at most. */

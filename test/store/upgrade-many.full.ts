@@ -1,7 +1,7 @@
 /**
  * How long upgrades take. To the schema with counted follows, and how long a follow waits meanwhile: of a store with 10,000
- * users and 100,000 follows, or with FOLLOWS_EACH=100 a million. To the schema with compact rows, and what they take
- * afterwards: of a store with 20,000 fulfilled entitlements, or with ENTITLEMENTS=1000000 a million. It prints what it
+ * users and 50,000 follows, or with FOLLOWS_EACH=100 a million. To the schema with compact rows, and what they take
+ * afterwards: of a store with 10,000 fulfilled entitlements, or with ENTITLEMENTS=1000000 a million. It prints what it
  * measured, for docs/upgrading.md.
  */
 import { expect, test } from 'bun:test'
@@ -12,7 +12,7 @@ import { createStorePlace, engines, executeIn, type StorePlace } from '../suppor
 
 const BEFORE = migrations.slice(0, 9)
 const USERS = 10_000
-const EACH = Number(process.env.FOLLOWS_EACH ?? 10)
+const EACH = Number(process.env.FOLLOWS_EACH ?? 5)
 
 const numbers = (count: number) =>
   `with recursive n (i) as (select 0 union all select i + 1 from n where i < ${count - 1})`
@@ -122,7 +122,7 @@ test.each([...engines])(
   600_000,
 )
 
-const ENTITLEMENTS = Number(process.env.ENTITLEMENTS ?? 20_000)
+const ENTITLEMENTS = Number(process.env.ENTITLEMENTS ?? 10_000)
 const BEFORE_COMPACT = migrations.slice(0, 16)
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
 
