@@ -10,7 +10,7 @@ const TIMEOUT_MILLISECONDS = 90_000
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--disable-gpu'],
+    args: ['--no-sandbox'],
     timeout: TIMEOUT_MILLISECONDS,
   })
   browser.on('context', context => context.setDefaultTimeout(TIMEOUT_MILLISECONDS))
