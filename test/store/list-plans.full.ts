@@ -193,11 +193,18 @@ for (const engine of engines) {
   describe(`lists on ${engine}`, () => {
     let place: StorePlace
     let opened: Engine
+    let examiners: readonly Examiner[]
     beforeAll(async () => {
       place = await createStorePlace(engine)
       opened = await openFilled(place)
+      const file = `${place.folder}/strand.db`
+      examiners =
+        engine === 'sqlite'
+          ? [examineSqlite(file), examineSqlite(copyWithStatistics(file), ONE_MOMENT)]
+          : [await examinePostgres(place)]
     })
     afterAll(async () => {
+      for (const examiner of examiners) await examiner.close()
       await opened.close()
       await place.remove()
     })
@@ -217,16 +224,11 @@ for (const engine of engines) {
       return { notes, services }
     }
 
-    const requireNoFaults = async (queries: Iterable<Sql>) => {
-      for (const statistics of engine === 'sqlite' ? [false, true] : [true]) {
-        const examiner = engine === 'sqlite' ? examineSqlite(place, statistics) : await examinePostgres(place)
-        try {
-          const faults: string[] = []
-          for (const query of queries) faults.push(...(await examiner.faultsOf(query)))
-          expect(faults.slice(0, 3)).toEqual([])
-        } finally {
-          await examiner.close()
-        }
+    const requireNoFaults = async (queries: readonly Sql[]) => {
+      for (const examiner of examiners) {
+        const faults: string[] = []
+        for (const query of queries) faults.push(...(await examiner.faultsOf(query)))
+        expect(faults.slice(0, 3)).toEqual([])
       }
     }
 
@@ -242,7 +244,7 @@ for (const engine of engines) {
           }
         }
         expect(asked).toBeGreaterThan(0)
-        await requireNoFaults(notes.queries.values())
+        await requireNoFaults([...notes.queries.values()])
       })
     }
 
@@ -252,7 +254,7 @@ for (const engine of engines) {
         let steps = 0
         for await (const _ of allOfType(notes.db, type, PAGE_SIZE)) if (++steps === 2) break
       }
-      await requireNoFaults(notes.queries.values())
+      await requireNoFaults([...notes.queries.values()])
     })
 
     test('a list that is picked from a long one lets others have their turn', async () => {
@@ -267,7 +269,7 @@ for (const engine of engines) {
       expect(page).toEqual({ rows: [], more: false })
       // Some ten thousand entitlements of one user were looked at.
       expect(turns).toBeGreaterThan(10)
-      await requireNoFaults(notes.queries.values())
+      await requireNoFaults([...notes.queries.values()])
     })
 
     test('a list that has no index is found out', async () => {
@@ -294,13 +296,22 @@ interface Step {
   readonly detail: string
 }
 
+/** A store that SQLite has analyzed, as it may be. */
+function copyWithStatistics(file: string): string {
+  const copy = `${file}-analyzed`
+  using original = new Sqlite(file)
+  original.run('vacuum into ?', [copy])
+  using connection = new Sqlite(copy)
+  connection.run('analyze')
+  return copy
+}
+
 /**
  * SQLite says which index it searches and by how many conditions. All conditions of a page must be among them: one that is
- * not would be held against row after row.
+ * not would be held against row after row, unless the rows that are searched are `few`.
  */
-function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
-  const connection = new Sqlite(`${place.folder}/strand.db`)
-  if (statistics) connection.run('analyze')
+function examineSqlite(file: string, few?: RegExp): Examiner {
+  const connection = new Sqlite(file)
   /** The conditions of the partial index that a step searches. */
   const impliedBy = (step: string): readonly string[] => {
     const { sql: text = '' } = (connection
@@ -330,20 +341,19 @@ function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
         )
       // SQLite compiles a statement anew for each value of a bare mark behind `limit`.
       if (/limit \?/.test(text)) faults.push('bare limit')
-      for (const driver of isPage(text) ? driversOf(steps) : []) {
+      for (const driver of isPage(text) ? driversOf(steps).filter(each => !few?.test(each)) : []) {
         const used = driver.match(/\((.*)\)$/)?.[1]?.split(' AND ').length ?? 0
         const conditions = conditionsIn(text, impliedBy(driver))
         if (used !== conditions) faults.push(`of ${conditions} conditions the index takes ${used}: ${driver}`)
       }
       return faults.map(fault => `${fault}\n  in ${text}`)
     },
-    close: async () => {
-      if (statistics) connection.run('drop table sqlite_stat1')
-      connection.close()
-    },
+    close: async () => connection.close(),
   }
 }
 
+/** Rows of one millisecond are few: with statistics SQLite knows that. */
+const ONE_MOMENT = /\bcreated_at=\? AND/
 /** Rows of the same millisecond, which are few, are put in order without an index. */
 const TIES = /from audit|order by ended_at/
 /** A page of a whole table in the order in which SQLite stores it: by its number, or by its key. */
