@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bunWords, programFile } from '../../bin/runtime.js'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
@@ -82,7 +83,7 @@ export class Processes {
   async startStrand(folder: string, options: StrandOptions = {}): Promise<Served> {
     const { secrets, databaseUrl, settings, core = SERVER_CORE } = options
     const listen = `127.0.0.1:${freePort()}`
-    const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
+    const words = strandProgram('serve', '--data', folder, '--listen', listen)
     const began = performance.now()
     const child = this.#spawn(core, words, this.#log, {
       ...Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, NEVER_MET])),
@@ -104,17 +105,31 @@ export class Processes {
   }
 
   /** Runs a command of `strand` on a store to its end, on all cores, and watches it. */
-  async runStrand(
-    { folder, secrets }: Pick<BenchWorld, 'folder' | 'secrets'>,
+  runStrand(
+    world: Pick<BenchWorld, 'folder' | 'secrets'>,
     ...words: readonly string[]
   ): Promise<{ seconds: number; megabytes: number }> {
+    return this.#runOn(world, strandProgram(...words))
+  }
+
+  /** The same as people run it: from Node, which starts the program. The memory is that of Node. */
+  launchStrand(
+    world: Pick<BenchWorld, 'folder' | 'secrets'>,
+    ...words: readonly string[]
+  ): Promise<{ seconds: number; megabytes: number }> {
+    return this.#runOn(world, ['node', 'bin/strand.js', ...words])
+  }
+
+  async #runOn(
+    { folder, secrets }: Pick<BenchWorld, 'folder' | 'secrets'>,
+    words: readonly string[],
+  ): Promise<{ seconds: number; megabytes: number }> {
     const began = performance.now()
-    const script = bunScript('src/main.ts', ...words, '--data', folder)
-    const child = this.#spawn(ALL_CORES, script, this.#log, settingsOf(secrets))
+    const child = this.#spawn(ALL_CORES, [...words, '--data', folder], this.#log, settingsOf(secrets))
     const peak = new PeakMemory(child.pid)
     const code = await child.exited
     const seconds = (performance.now() - began) / 1000
-    if (code !== 0) throw new Error(`strand ${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
+    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
     return { seconds, megabytes: peak.end() }
   }
 
@@ -180,6 +195,11 @@ export function moveTo(cores: string, pid: number): void {
 
 function settingsOf({ masterKeys, operatorToken }: Secrets): Settings {
   return { STRAND_MASTER_KEYS: masterKeys, STRAND_OPERATOR_TOKEN: operatorToken }
+}
+
+/** As `bin/strand.js` starts it: the bundle, or the sources if they have changed since it was built. */
+function strandProgram(...words: readonly string[]): string[] {
+  return bunScript(...bunWords(), programFile(), ...words)
 }
 
 function bunScript(...words: readonly string[]): string[] {
