@@ -122,6 +122,7 @@ export class Import {
     yield* this.#passOn(
       batch => this.#checkBatch(batch, seen, isStaging),
       async batch => (isStaging ? this.#stage(batch) : batch),
+      { ahead: 2 },
     )
     if (!this.#isStopped) this.#checked = this.#lines
   }
@@ -139,7 +140,7 @@ export class Import {
     yield* this.#passOn(
       async batch => seen && this.#checkBatch(batch, seen),
       batch => this.#apply(batch, addsAtOnce),
-      addsAtOnce ? this.#lastToApply : Number.POSITIVE_INFINITY,
+      { ahead: 1, ...(addsAtOnce && { lastLine: this.#lastToApply }) },
     )
     if (addsAtOnce && !this.#isStopped) yield* this.#addStaged()
   }
@@ -154,24 +155,31 @@ export class Import {
     yield { progress: { lines: this.#lines, of: this.#lines } }
   }
 
-  /** Each batch is read and checked while the store works on the previous one. */
+  /** Batches are read and checked while the store works on up to `ahead` earlier ones. */
   async *#passOn(
     check: (batch: Batch) => Promise<unknown>,
-    put: (batch: Batch) => Promise<Batch>,
-    lastLine?: number,
+    pass: (batch: Batch) => Promise<Batch>,
+    { ahead, lastLine }: { readonly ahead: number; readonly lastLine?: number },
   ): AsyncGenerator<ImportEvent> {
-    let pending: Promise<Batch> | undefined
+    const pending: Promise<Batch>[] = []
     for await (const batch of this.#batches(lastLine)) {
       await check(batch)
-      if (pending !== undefined) yield* this.#finish(await pending)
-      pending = undefined
+      // A wrong line ends the import, and the first one is reported.
+      const isLast = this.#isStopped || batch.wrong.length > 0
+      while (pending.length >= (isLast ? 1 : ahead)) yield* this.#finishFirst(pending)
       if (this.#isStopped) return
       yield* this.#skip(batch)
-      pending = put(batch)
+      const put = pass(batch)
       // A failure is thrown where it is awaited later.
-      pending.catch(() => undefined)
+      put.catch(() => undefined)
+      pending.push(put)
     }
-    if (pending !== undefined) yield* this.#finish(await pending)
+    while (pending.length > 0) yield* this.#finishFirst(pending)
+  }
+
+  async *#finishFirst(pending: Promise<Batch>[]): AsyncGenerator<ImportEvent> {
+    const first = await pending.shift()
+    if (first !== undefined) yield* this.#finish(first)
   }
 
   summary(): ImportSummary {

@@ -26,7 +26,8 @@ export async function addEntitlements(tx: Transaction, added: readonly NewEntitl
   await insertRows(
     tx,
     'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
-    added.map(row => [
+    added,
+    row => [
       must(organizations.get(row.organization_id), 'the number of an organization'),
       Date.parse(row.timestamp),
       uuidValue(row.id),
@@ -35,7 +36,7 @@ export async function addEntitlements(tx: Transaction, added: readonly NewEntitl
       storedStatus(row.fulfillment_status),
       row.user_id,
       row.game_id,
-    ]),
+    ],
   )
 }
 

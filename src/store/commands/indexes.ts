@@ -9,8 +9,8 @@ import { noteFact } from './upkeep.ts'
 
 export const INDEXES_SET_ASIDE = 'indexes_set_aside'
 
-/** Memory for sorting the rows of an index, and for pages. More than that is sorted on disk. */
-const SORTING = verbatim(`pragma cache_size = -${64 * 1024}`)
+/** Threads that sort the rows of an index while this one reads them. SQLite sorts as many at once as its cache may have. */
+const SORTING = verbatim('pragma threads = 2')
 
 /** Drops the indexes of a table. Returns the statements that create them. */
 export async function dropIndexes(tx: Transaction, table: string): Promise<readonly string[]> {

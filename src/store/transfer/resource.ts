@@ -121,10 +121,8 @@ export async function putRows<C extends { readonly row: unknown }>(
   const changed = changes.filter(({ row }) => row !== undefined).map(valuesOf)
   const sample = created[0] ?? changed[0] ?? {}
   const columns = Object.keys(sample)
-  await insertRows(
-    tx,
-    `insert into ${table} (${columns.join(', ')})`,
-    created.map(row => columns.map(column => row[column] ?? null)),
+  await insertRows(tx, `insert into ${table} (${columns.join(', ')})`, created, row =>
+    columns.map(column => row[column] ?? null),
   )
   // All columns of a table of values are text.
   const cellOf = (column: string) =>

@@ -45,7 +45,8 @@ export async function stageEntitlements(
   await insertRows(
     tx,
     'insert into staged_entitlements (timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
-    lines.map(line => {
+    lines,
+    line => {
       const timestamp = Date.parse(line.timestamp)
       return [
         timestamp,
@@ -56,15 +57,16 @@ export async function stageEntitlements(
         line.user_id,
         line.game_id,
       ]
-    }),
+    },
   )
   const existing = await tx.all<{ id: Uint8Array }>(
     sql`delete from staged_entitlements where place > ${before?.place ?? 0}
           and exists (select 1 from organization_entitlements e where e.id = staged_entitlements.id)
         returning id`,
   )
+  if (existing.length === 0) return { refused: [], staged: lines.length }
   const ids = existing.map(({ id }) => ({ id: uuidText(id) }))
-  const rows = ids.length === 0 ? new Map() : await findRows(tx, 'entitlement', ids)
+  const rows = await findRows(tx, 'entitlement', ids)
   const refused = lines.flatMap((line, index): [number, string][] => {
     const why = otherContent('entitlement', line, rows.get(line.id))
     return why === undefined ? [] : [[index, why]]
