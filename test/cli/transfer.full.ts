@@ -307,7 +307,7 @@ function indexesIn(data: string): { indexes: unknown[]; missing: unknown[] } {
   }
 }
 
-test('a large import sets indexes aside and rebuilds them; one that was killed leaves that to the next command', async () => {
+test('a large import drops indexes and builds them; one that was killed leaves that to the next command', async () => {
   const world = writeWorld('huge.ndjson', 60_000)
   const before = indexesIn(await makeStore('aside'))
   expect(before.indexes.length).toBeGreaterThan(5)
@@ -321,12 +321,17 @@ test('a large import sets indexes aside and rebuilds them; one that was killed l
     const data = await makeStore(`half-${attempt}`)
     const child = new StrandProcess(['import', world, '--data', data])
     await child.until(() => rowsIn(data) > 0)
-    // Another process meanwhile reads correctly, and leaves the indexes to the import.
-    expect((await strand(['entitlement', 'list', '--data', data])).code).toBe(0)
-    await child.end('SIGKILL')
+    process.kill(child.pid, 'SIGSTOP')
+    expect(rowsIn(data)).toBe(60_000)
     const { indexes, missing } = indexesIn(data)
     expect(indexes.length + missing.length).toBe(before.indexes.length)
-    if (missing.length > 0) half = data
+    if (missing.length > 0) {
+      half = data
+      // Another process meanwhile reads correctly, and leaves the indexes to the import.
+      expect((await strand(['entitlement', 'list', '--data', data])).code).toBe(0)
+      expect(indexesIn(data)).toEqual({ indexes, missing })
+    }
+    await child.end('SIGKILL')
   }
 
   expect((await strand(['user', 'list', '--data', half])).code).toBe(0)
@@ -334,6 +339,46 @@ test('a large import sets indexes aside and rebuilds them; one that was killed l
   expect((await strand(['import', world, '--data', half])).code).toBe(0)
   expect(indexesIn(half)).toEqual(before)
   expect((await strand(['export', '--data', half])).stdout).toBe(whole.stdout)
+}, 120_000)
+
+test('a large import into a store with some of it changes those, and with a wrong line changes nothing', async () => {
+  const world = writeWorld('partly.ndjson', 60_000)
+  const lines = readFileSync(world, 'utf8').split('\n')
+  const some = at('some.ndjson')
+  writeFileSync(some, lines.slice(0, 1004).join('\n'))
+  const [atOnce, lineByLine] = [await makeStore('at-once'), await makeStore('line-by-line')]
+  for (const data of [atOnce, lineByLine])
+    expect((await strand(['import', some, '--data', data])).code).toBe(0)
+  const before = await strand(['export', '--data', atOnce])
+
+  const change = (line: string | undefined, fields: object) =>
+    JSON.stringify({ ...JSON.parse(line ?? ''), ...fields })
+  lines[10] = change(lines[10], { timestamp: '2026-03-01T00:00:00Z' })
+  writeFileSync(world, lines.join('\n'))
+  const wrong = await strand(['import', world, '--data', atOnce])
+  expect(wrong.code).toBe(1)
+  expect(wrong.stderr).toMatch(/line 11: the entitlement ".*" exists with other content; nothing was changed/)
+  lines[10] = change(lines[11], { id: '00000000-0000-4000-8000-000000000000' })
+  lines[60_000] = change(lines[11], {})
+  writeFileSync(world, lines.join('\n'))
+  const twice = await strand(['import', world, '--data', atOnce])
+  expect(twice.stderr).toMatch(/line 60001: .* is in this file already; nothing was changed/)
+  expect((await strand(['export', '--data', atOnce])).stdout).toBe(before.stdout)
+
+  const later = { fulfillment_status: 'FULFILLED', last_updated: '2026-03-01T00:00:00.000Z' }
+  lines[12] = change(lines[12], later)
+  lines[60_000] = change(lines[11], { id: '00000000-0000-4000-8000-000000000001', ...later })
+  writeFileSync(world, lines.join('\n'))
+  const both = await Promise.all([
+    strand(['import', world, '--data', atOnce, '--json']),
+    strand(['import', world, '--data', lineByLine, '--json', '--continue']),
+  ])
+  const counts = both.map(({ stdout }) => JSON.parse(stdout).types.entitlement)
+  expect(counts).toEqual(Array(2).fill({ created: 59_001, changed: 1, unchanged: 998 }))
+  const exports = await Promise.all([atOnce, lineByLine].map(data => strand(['export', '--data', data])))
+  expect(exports[0]?.stdout).toBe(exports[1]?.stdout)
+  expect(exports[0]?.stdout.split('\n').length).toBe(60_000 + 1 + 6)
+  expect((await strand(['audit', 'verify', '--data', atOnce])).code).toBe(0)
 }, 120_000)
 
 test('an import beside a server keeps all indexes', async () => {
