@@ -122,7 +122,7 @@ export class Import {
     yield* this.#passOn(
       batch => this.#checkBatch(batch, seen, isStaging),
       async batch => (isStaging ? this.#stage(batch) : batch),
-      { ahead: 2 },
+      { ahead: isStaging ? 2 : 0 },
     )
     if (!this.#isStopped) this.#checked = this.#lines
   }
@@ -164,22 +164,23 @@ export class Import {
     const pending: Promise<Batch>[] = []
     for await (const batch of this.#batches(lastLine)) {
       await check(batch)
-      // A wrong line ends the import, and the first one is reported.
-      const isLast = this.#isStopped || batch.wrong.length > 0
-      while (pending.length >= (isLast ? 1 : ahead)) yield* this.#finishFirst(pending)
+      // Wrong lines are reported in order.
+      const isInterrupted = this.#isStopped || batch.wrong.length > 0
+      yield* this.#finishFirst(pending, isInterrupted ? 0 : ahead - 1)
       if (this.#isStopped) return
       yield* this.#skip(batch)
-      const put = pass(batch)
+      const passed = pass(batch)
       // A failure is thrown where it is awaited later.
-      put.catch(() => undefined)
-      pending.push(put)
+      passed.catch(() => undefined)
+      pending.push(passed)
+      yield* this.#finishFirst(pending, ahead)
     }
-    while (pending.length > 0) yield* this.#finishFirst(pending)
+    yield* this.#finishFirst(pending, 0)
   }
 
-  async *#finishFirst(pending: Promise<Batch>[]): AsyncGenerator<ImportEvent> {
-    const first = await pending.shift()
-    if (first !== undefined) yield* this.#finish(first)
+  async *#finishFirst(pending: Promise<Batch>[], left: number): AsyncGenerator<ImportEvent> {
+    while (pending.length > Math.max(left, 0))
+      for (const first of pending.splice(0, 1)) yield* this.#finish(await first)
   }
 
   summary(): ImportSummary {
