@@ -5,8 +5,14 @@ import { copyText } from '../copy-text.ts'
 const SHOWN_MILLISECONDS = 2000
 const WORDS = { hidden: 'Copy', ready: 'Copy', copied: 'Copied', failed: 'Not copied' } as const
 
+interface CopyProps {
+  readonly label: string
+  readonly text: () => string | Promise<string>
+  readonly className?: string
+}
+
 /** Copies a text, which may have to be looked up first. Without a script there is no button. */
-export function CopyButton({ label, text }: { label: string; text: () => string | Promise<string> }) {
+export function CopyButton({ label, text, className = 'small-button' }: CopyProps) {
   const [state, setState] = useState<keyof typeof WORDS>('hidden')
   useEffect(() => setState('ready'), [])
   useEffect(() => {
@@ -23,7 +29,7 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     }
   }
   return (
-    <button type="button" class="small-button" hidden={state === 'hidden'} onClick={copy}>
+    <button type="button" class={className} hidden={state === 'hidden'} onClick={copy}>
       <span aria-live="polite">{WORDS[state]}</span>
       <span class="hidden-text"> {label}</span>
     </button>

@@ -1,4 +1,6 @@
 /** A button beside each example that copies its text. */
+import { copyText } from '../copy-text.ts'
+
 const SHOWN_MILLISECONDS = 2000
 
 export function addCopyButtons(root: ParentNode): void {
@@ -16,21 +18,13 @@ function copyButton(text: () => string, label: string): HTMLButtonElement {
   button.textContent = 'Copy'
   button.setAttribute('aria-label', label)
   button.addEventListener('click', async () => {
-    const isCopied = await copy(text())
-    button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C'
+    button.textContent = await copyText(text()).then(
+      () => 'Copied',
+      () => 'Press Ctrl+C',
+    )
     setTimeout(() => {
       button.textContent = 'Copy'
     }, SHOWN_MILLISECONDS)
   })
   return button
-}
-
-/** Over plain HTTP, browsers offer the clipboard only on localhost. */
-async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    return false
-  }
 }
