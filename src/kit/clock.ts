@@ -63,26 +63,34 @@ export class MovableClock implements Clock {
 /** `2026-03-01T12:00:00.250Z`: the form of stored times with milliseconds. It sorts as text. */
 export function isoMillis(milliseconds: number): string {
   const day = Math.floor(milliseconds / DAY)
-  // Mostly the day of the time before: then only the rest is written, twice as fast as by the runtime.
-  if (day !== lastDay) {
+  // Dates are written once, so that only the rest is left: twice as fast as the runtime writes the whole.
+  const place = day % MAX_DATES
+  if (days[place] !== day) {
     const text = new Date(milliseconds).toISOString()
     if (!(day >= 0 && day < MAX_DAY)) return text
-    lastDay = day
-    lastDate = text.slice(0, 11)
+    days[place] = day
+    dates[place] = text.slice(0, 11)
   }
   const rest = milliseconds - day * DAY
   const seconds = Math.floor(rest / 1000)
-  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
-  return `${lastDate}${TWO[hour]}:${TWO[minute]}:${TWO[seconds % 60]}.${THREE[Math.floor(rest % 1000)]}Z`
+  const minute = Math.floor(seconds / 60)
+  return `${dates[place]}${MINUTES[minute]}${SECONDS[seconds - minute * 60]}${MILLIS[Math.floor(rest % 1000)]}`
 }
 
 const DAY = 86_400_000
 /** Of the year 10000, which has another form. */
 const MAX_DAY = 2_932_897
-const digits = (count: number, length: number) =>
-  Array.from({ length: count }, (_, number) => String(number).padStart(length, '0'))
-const [TWO, THREE] = [digits(60, 2), digits(1000, 3)]
-let [lastDay, lastDate] = [Number.NaN, '']
+/** A page or a batch has times of several days. */
+const MAX_DATES = 512
+const days: number[] = Array(MAX_DATES).fill(Number.NaN)
+const dates: string[] = Array(MAX_DATES).fill('')
+const digits = (number: number, length: number) => String(number).padStart(length, '0')
+const MINUTES = Array.from(
+  { length: 1440 },
+  (_, n) => `${digits(Math.floor(n / 60), 2)}:${digits(n % 60, 2)}:`,
+)
+const SECONDS = Array.from({ length: 60 }, (_, n) => `${digits(n, 2)}.`)
+const MILLIS = Array.from({ length: 1000 }, (_, n) => `${digits(n, 3)}Z`)
 
 /** Parses an RFC 3339 time in UTC; undefined for a day that does not exist. */
 export function parseTimestamp(text: string): number | undefined {
