@@ -2,7 +2,7 @@ import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlement
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, isWithinReach, listableEntitlements } from '../../domain/access.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
-import type { OwnedEntitlement } from '../../store/queries/entitlement-rows.ts'
+import { type OwnedEntitlement, preparedEntitlement } from '../../store/queries/entitlement-rows.ts'
 import { entitlementSortKey, pageOfNamed, storedSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement, preparedPage } from '../implement.ts'
@@ -29,7 +29,7 @@ export const handleGetDropsEntitlements = implement(
           )
         : chain(store.entitlements.named(ids), named => {
             const page = pageOfNamed(requireOwn(reach, named), filter, window)
-            return { data: [...page.rows], pagination: paginate(page, entitlementSortKey) }
+            return preparedPage(page.rows.map(preparedEntitlement), paginate(page, entitlementSortKey))
           }),
     )
   },

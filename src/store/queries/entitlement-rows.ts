@@ -46,33 +46,23 @@ const MAX_NAMES = 100_000
 class Names {
   readonly #names = new Map<number, string>()
   readonly #db: Database
-  readonly #kind: 'organization' | 'benefit'
   readonly #query: Sql
 
   constructor(db: Database, kind: 'organization' | 'benefit') {
     this.#db = db
-    this.#kind = kind
     this.#query = verbatim(`select ${kind}_id as id from entitlement_${kind}s`)
   }
 
-  /** Makes the ids behind the numbers of these rows known. Nearly always they are. */
-  learnFrom(rows: readonly EntitlementRow[]): MaybePromise<void> {
-    for (const row of rows) {
-      const number = row[this.#kind]
-      if (!this.#names.has(number)) return chain(this.#learn(number), () => this.learnFrom(rows))
-    }
+  /** Undefined until it is learned. Nearly always it is. */
+  get(number: number): string | undefined {
+    return this.#names.get(number)
   }
 
-  #learn(number: number): MaybePromise<void> {
+  learn(number: number): MaybePromise<void> {
     return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
       if (this.#names.size === MAX_NAMES) this.#names.clear()
       this.#names.set(number, must(row, `the id behind the number ${number}`).id)
     })
-  }
-
-  of(row: EntitlementRow): string {
-    const number = row[this.#kind]
-    return must(this.#names.get(number), `the id behind the number ${number}`)
   }
 }
 
@@ -87,43 +77,66 @@ export class EntitlementReader {
   }
 
   read(rows: readonly EntitlementRow[]): MaybePromise<Entitlement[]> {
-    return chain(this.#benefits.learnFrom(rows), () => rows.map(row => this.#read(row)))
+    return this.#each(rows, entitlementOf)
   }
 
   readOwned(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
-    return chain(this.#organizations.learnFrom(rows), () =>
-      chain(this.#benefits.learnFrom(rows), () =>
-        rows.map(row => ({ ...this.#read(row), organization_id: this.#organizations.of(row) })),
-      ),
-    )
+    for (const { organization } of rows)
+      if (this.#organizations.get(organization) === undefined)
+        return chain(this.#organizations.learn(organization), () => this.readOwned(rows))
+    return this.#each(rows, (row, benefit_id) => {
+      const organization_id = must(this.#organizations.get(row.organization), 'the id of an organization')
+      return { ...entitlementOf(row, benefit_id), organization_id }
+    })
   }
 
-  /**
-   * The rows as JSON, which takes half as long as making objects and serializing those. Nothing in a row needs escaping: ids
-   * of users and games are decimal, those of benefits UUIDs.
-   */
-  prepare(rows: readonly EntitlementRow[]): MaybePromise<{ readonly json: string }[]> {
-    return chain(this.#benefits.learnFrom(rows), () => rows.map(row => ({ json: this.#json(row) })))
+  /** The rows as JSON. */
+  prepare(rows: readonly EntitlementRow[]): MaybePromise<PreparedEntitlement[]> {
+    return this.#each(rows, (row, benefit_id) => preparedEntitlement(entitlementOf(row, benefit_id)))
   }
 
-  #json(row: EntitlementRow): string {
-    const timestamp = readTime(row.timestamp)
-    const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
-    return `{"id":"${readUuid(row.id)}","benefit_id":"${this.#benefits.of(row)}","timestamp":"${timestamp}","user_id":"${row.user_id}","game_id":"${row.game_id}","fulfillment_status":"${readStatus(row.fulfilled)}","last_updated":"${last_updated}","updated_at":"${last_updated}"}`
-  }
-
-  #read(row: EntitlementRow): Entitlement {
-    const timestamp = readTime(row.timestamp)
-    const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
-    return {
-      id: readUuid(row.id),
-      benefit_id: this.#benefits.of(row),
-      timestamp,
-      user_id: row.user_id,
-      game_id: row.game_id,
-      fulfillment_status: readStatus(row.fulfilled),
-      last_updated,
-      updated_at: last_updated,
+  #each<T>(
+    rows: readonly EntitlementRow[],
+    make: (row: EntitlementRow, benefit_id: string) => T,
+  ): MaybePromise<T[]> {
+    const made: T[] = []
+    for (const row of rows) {
+      const benefit_id = this.#benefits.get(row.benefit)
+      if (benefit_id === undefined)
+        return chain(this.#benefits.learn(row.benefit), () => this.#each(rows, make))
+      made.push(make(row, benefit_id))
     }
+    return made
+  }
+}
+
+/** An entitlement as JSON. */
+interface PreparedEntitlement {
+  readonly json: string
+}
+
+/**
+ * An entitlement as JSON, which takes half as long as serializing it. Nothing in it needs escaping: ids of users and games are
+ * decimal, those of benefits UUIDs.
+ */
+export function preparedEntitlement(entitlement: Entitlement): PreparedEntitlement {
+  const { id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated } = entitlement
+  return {
+    json: `{"id":"${id}","benefit_id":"${benefit_id}","timestamp":"${timestamp}","user_id":"${user_id}","game_id":"${game_id}","fulfillment_status":"${fulfillment_status}","last_updated":"${last_updated}","updated_at":"${last_updated}"}`,
+  }
+}
+
+function entitlementOf(row: EntitlementRow, benefit_id: string): Entitlement {
+  const timestamp = readTime(row.timestamp)
+  const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
+  return {
+    id: readUuid(row.id),
+    benefit_id,
+    timestamp,
+    user_id: row.user_id,
+    game_id: row.game_id,
+    fulfillment_status: readStatus(row.fulfilled),
+    last_updated,
+    updated_at: last_updated,
   }
 }
