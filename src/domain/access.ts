@@ -73,7 +73,7 @@ export function listableEntitlements(caller: Caller): Partial<EntitlementReach> 
 
 export function isWithinReach(
   reach: Partial<EntitlementReach>,
-  row: { readonly organization_id: string; readonly user_id: string },
+  row: { readonly organization_id: string | undefined; readonly user_id: string },
 ): boolean {
   if (reach.organization_id !== undefined && row.organization_id !== reach.organization_id) return false
   return reach.user_id === undefined || row.user_id === reach.user_id

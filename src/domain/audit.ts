@@ -38,7 +38,7 @@ export interface Recording {
   readonly before?: unknown
   readonly after?: unknown
   /** The entitlements that were changed together, so that the history of each finds this row. */
-  readonly entitlements?: readonly { readonly id: string }[]
+  readonly entitlements?: readonly { readonly id: string; readonly timestamp: string }[]
 }
 
 /** One row of the audit log; `before` and `after` are stored as JSON text. */

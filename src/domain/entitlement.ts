@@ -16,7 +16,8 @@ function isUuidShaped(text: string): boolean {
 /** A stored entitlement that a request wants to update. */
 export interface UpdateCandidate {
   readonly id: string
-  readonly organization_id: string
+  /** Undefined: another one than the caller's. */
+  readonly organization_id: string | undefined
   readonly user_id: string
   readonly timestamp: string
   readonly fulfillment_status: FulfillmentStatus

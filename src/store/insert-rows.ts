@@ -14,11 +14,20 @@ export async function insertRows<T>(
   items: readonly T[],
   rowOf: (item: T) => readonly Part[],
 ): Promise<void> {
+  for (const statement of rowInserts(into, items, rowOf)) await tx.run(statement)
+}
+
+/** The statements that insert them. */
+export function* rowInserts<T>(
+  into: string,
+  items: readonly T[],
+  rowOf: (item: T) => readonly Part[],
+): Generator<Sql> {
   for (let from = 0, count = ROWS_AT_ONCE; from < items.length; from += count) {
     while (count > items.length - from) count /= 2
     const values: Part[] = []
     for (const item of items.slice(from, from + count)) for (const value of rowOf(item)) values.push(value)
-    await tx.run(new Sql(stringsOf(into, count, values.length / count), values))
+    yield new Sql(stringsOf(into, count, values.length / count), values)
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isoMillis } from '../../src/kit/clock.ts'
-import { isUuid, uuidText } from '../../src/kit/uuid.ts'
+import { isUuid, uuidBytes, uuidText } from '../../src/kit/uuid.ts'
 
 /** From year -1000 to 11000. */
 const [FIRST, LAST] = [-93_724_128_000_000, 284_959_123_200_000]
@@ -23,6 +23,7 @@ test('UUIDs are written from their bytes', () => {
   fc.assert(
     fc.property(fc.uuid(), uuid => {
       expect(uuidText(Buffer.from(uuid.replaceAll('-', ''), 'hex'))).toBe(uuid)
+      expect(uuidText(uuidBytes(uuid))).toBe(uuid)
       expect(isUuid(uuid)).toBe(true)
       expect(isUuid(`${uuid} `)).toBe(false)
     }),

@@ -1,7 +1,19 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { uuidBytes } from '../../src/kit/uuid.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
-import { all, isOneOf, joined, render, type Sql, sql, tableOf, verbatim } from '../../src/store/sql/tag.ts'
+import {
+  all,
+  isOneOf,
+  isOneOfUuids,
+  joined,
+  render,
+  type Sql,
+  sql,
+  tableOf,
+  verbatim,
+} from '../../src/store/sql/tag.ts'
 
 type Piece = { text: string; values: (string | number | null)[]; query: Sql }
 
@@ -84,4 +96,21 @@ test('a value that no column has fails when it is rendered, for both engines', (
     const bytes = new Uint8Array([1, 2])
     expect(render(sql`x = ${bytes}`, dialect).values).toEqual([bytes])
   }
+})
+
+test('a list of UUIDs of any length finds exactly those, with few texts', () => {
+  using db = new Database(':memory:')
+  db.run('create table t (id blob primary key)')
+  const uuids = Array.from({ length: 300 }, () => crypto.randomUUID())
+  for (const uuid of uuids) db.run('insert into t values (?)', [uuidBytes(uuid)])
+  const texts = new Set<string>()
+  for (let count = 0; count < 200; count++) {
+    const { text, values } = render(
+      sql`select count(*) as found from t where ${isOneOfUuids(sql`id`, uuids.slice(0, count))}`,
+      sqliteDialect,
+    )
+    texts.add(text)
+    expect(db.query(text).get(...values)).toEqual({ found: count })
+  }
+  expect(texts.size).toBeLessThan(12)
 })

@@ -18,7 +18,7 @@ import { isUuid } from '../../kit/uuid.ts'
 import type { Transaction } from '../database.ts'
 import {
   type EntitlementRow,
-  entitlementColumns,
+  organizationNumber,
   readStatus,
   readTime,
   readUuid,
@@ -162,7 +162,7 @@ export async function updateEntitlements(
   },
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
-  const found = await lockCandidates(tx, [...echoes.keys()].filter(isUuid))
+  const found = await lockCandidates(tx, [...echoes.keys()].filter(isUuid), args.reach)
   const failing = new Set(args.failing)
   const decided = [...echoes].map(([id, echo]) => {
     return { id, echo, status: updateStatus(id, found.get(id), args.reach, failing) }
@@ -191,23 +191,24 @@ export async function updateEntitlements(
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
 }
 
-/** The entitlements with these ids, with their organizations. */
+/** The entitlements with these ids. Of their organizations only that of the caller is of interest. */
 async function lockCandidates(
   tx: Transaction,
   ids: readonly string[],
+  reach: EntitlementReach,
 ): Promise<Map<string, UpdateCandidate & { readonly game_id: string }>> {
-  const rows = await tx.all<EntitlementRow & { readonly organization_id: string }>(
-    sql`select ${entitlementColumns},
-          (select organization_id from entitlement_organizations o where o.number = organization) as organization_id
+  const rows = await tx.all<CandidateRow>(
+    sql`select timestamp, id, last_updated, fulfilled, user_id, game_id,
+          case when organization = ${organizationNumber(reach.organization_id)} then 1 else 0 end as is_own
         from organization_entitlements where ${isOneOfUuids(sql`id`, ids)} order by id${lockRows}`,
   )
   return new Map(
     rows.map(row => {
-      const { organization_id, user_id, game_id } = row
+      const { user_id, game_id } = row
       const id = readUuid(row.id)
       const candidate = {
         id,
-        organization_id,
+        organization_id: row.is_own === 1 ? reach.organization_id : undefined,
         user_id,
         game_id,
         timestamp: readTime(row.timestamp),
@@ -218,3 +219,5 @@ async function lockCandidates(
     }),
   )
 }
+
+type CandidateRow = Omit<EntitlementRow, 'organization' | 'benefit'> & { readonly is_own: number }

@@ -10,7 +10,8 @@ import { type CommandName, channelOf, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
-import { isOneOfUuids, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { rowInserts } from '../insert-rows.ts'
+import { type Sql, sql, tableOf, uuidValue } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
 /** The number of a chain is random, and has four bytes on both engines. A chain that an earlier version began has none. */
@@ -178,22 +179,18 @@ async function appendToAudit(
       return { seq, at, actor, operation, subject, place, before, after, previous, hash }
     })
   })
+  const recordings = records.flatMap(each => each.recordings)
+  const changed = recordings.flatMap(({ entitlements = [] }, index) => {
+    const { seq, at } = must(rows[index], 'the row of a recording')
+    const time = Date.parse(at)
+    return entitlements.map(each => [Date.parse(each.timestamp), uuidValue(each.id), time, seq, head.number])
+  })
   const statements = [
     sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
         select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
         from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
     sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`,
+    ...rowInserts('insert into audit_entitlements (timestamp, id, at, seq, chain)', changed, row => row),
   ]
-  const recordings = records.flatMap(each => each.recordings)
-  for (const [index, { entitlements = [] }] of recordings.entries()) {
-    if (entitlements.length === 0) continue
-    const { seq, at } = must(rows[index], 'the row of a recording')
-    const ids = entitlements.map(({ id }) => id)
-    statements.push(
-      sql`insert into audit_entitlements (timestamp, id, at, seq, chain)
-          select timestamp, id, cast(${Date.parse(at)} as bigint), cast(${seq} as bigint), cast(${head.number} as integer)
-          from organization_entitlements where ${isOneOfUuids(sql`id`, ids)}`,
-    )
-  }
   await Promise.all(statements.map(statement => db.run(statement)))
 }

@@ -16,7 +16,9 @@ export const sqliteDialect: Dialect = {
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
   uuidValue: uuid => sql`${uuidBytes(uuid)}`,
   isOneOfUuids: (column, values) =>
-    sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
+    values.length > 0 && values.length <= MAX_BOUND_UUIDS
+      ? sql`${column} in (${joined(padded(values.map(uuidBytes)), ', ')})`
+      : sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.
   merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
@@ -51,6 +53,17 @@ export const postgresDialect: Dialect = {
   table: (rows, columns) =>
     onlyRow(rows, columns) ??
     sql`(select * from json_to_recordset(cast(cast(${JSON.stringify(rows)} as text) as json)) as item (${verbatim(columns.map(name => `${name} text`).join(', '))}))`,
+}
+
+/** As many as a caller may send. SQLite updates the rows of a list of values in one pass, those of a subquery in two. */
+const MAX_BOUND_UUIDS = 128
+
+/** The last value again and again up to a power of two, so that there are few texts to compile. */
+function padded<T>(values: readonly T[]): T[] {
+  const result = [...values]
+  const last = values.at(-1)
+  while (last !== undefined && (result.length & (result.length - 1)) !== 0) result.push(last)
+  return result
 }
 
 /** Most tables of values have one row, and binding its values is cheaper than JSON. Undefined if there are more. */
