@@ -5,7 +5,7 @@ import { addEntitlements } from './add-entitlements.ts'
 const AT_ONCE = 10_000
 
 /** Many entitlements of one benefit, described instead of listed. */
-export interface Campaign {
+interface Campaign {
   readonly organization_id: string
   readonly benefit_id: string
   readonly game_id: string

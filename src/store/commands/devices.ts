@@ -7,7 +7,7 @@ import { connect, type Exchanged } from './codes.ts'
 import { insertToken, type Successor } from './tokens.ts'
 
 /** A device authorization request: the secret code that the device keeps, and the one that the user types. */
-export interface NewDevice {
+interface NewDevice {
   readonly hash: string
   readonly user_code: string
   readonly client_id: string

@@ -30,7 +30,7 @@ import { addEntitlements } from './add-entitlements.ts'
 import { emitGrants, emitStatusUpdates } from './entitlement-events.ts'
 import { refuseUnknown } from './references.ts'
 
-export interface Grant {
+interface Grant {
   readonly id: string
   readonly user_id: string
   readonly benefit_id: string

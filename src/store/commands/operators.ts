@@ -4,7 +4,7 @@ import { sql } from '../sql/tag.ts'
 import { noteFact } from './upkeep.ts'
 
 /** A named operator token to be stored, as its hash. */
-export interface NewOperator {
+interface NewOperator {
   readonly name: string
   readonly hash: string
   readonly created_at: string

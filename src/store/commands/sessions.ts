@@ -5,7 +5,7 @@ import { capSessions } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
 
 /** A browser session of a logged-in user. */
-export interface NewSession {
+interface NewSession {
   readonly hash: string
   readonly id: string
   readonly user_id: string
