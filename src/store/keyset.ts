@@ -31,12 +31,20 @@ export interface Order {
   beyond(from: Key, down: boolean): readonly Part[]
 }
 
+/** An order that knows the key of a row, which has its columns under their names. */
+export interface KeyedOrder extends Order {
+  keyOf(row: object): Key
+}
+
+const valuesOf = (row: object, columns: readonly string[]): Key =>
+  columns.map(column => (row as Readonly<Record<string, string | number>>)[column] ?? '')
+
 function towards(down: boolean, ...columns: readonly string[]): Sql {
   return verbatim(` order by ${columns.map(column => `${column} ${down ? 'desc' : 'asc'}`).join(', ')}`)
 }
 
 /** By columns compared together as a row, all in one direction. */
-export function inOrderOf(...columns: readonly string[]): Order {
+export function inOrderOf(...columns: readonly string[]): KeyedOrder {
   const row = verbatim(columns.join(', '))
   const [up, down] = [towards(false, ...columns), towards(true, ...columns)]
   return {
@@ -47,6 +55,7 @@ export function inOrderOf(...columns: readonly string[]): Order {
         ? [{ where: sql`(${row}) < (${place})`, order: down }]
         : [{ where: sql`(${row}) > (${place})`, order: up }]
     },
+    keyOf: found => valuesOf(found, columns),
   }
 }
 
@@ -54,7 +63,11 @@ export function inOrderOf(...columns: readonly string[]): Order {
  * The rows with one value in a column, by other columns. Written as a range that starts with that column: PostgreSQL could
  * otherwise follow an index on the other columns alone, past any number of rows with other values.
  */
-export function inOrderWithin(column: string, value: string | number, ...columns: readonly string[]): Order {
+export function inOrderWithin(
+  column: string,
+  value: string | number,
+  ...columns: readonly string[]
+): KeyedOrder {
   const names = [column, ...columns]
   const [first, row] = [verbatim(column), verbatim(names.join(', '))]
   const [up, down] = [towards(false, ...names), towards(true, ...names)]
@@ -69,6 +82,7 @@ export function inOrderWithin(column: string, value: string | number, ...columns
         ? [{ where: sql`${first} >= ${value} and (${row}) < (${place})`, order: down }]
         : [{ where: sql`${first} <= ${value} and (${row}) > (${place})`, order: up }]
     },
+    keyOf: found => valuesOf(found, columns),
   }
 }
 
@@ -78,7 +92,7 @@ export function inOrderWithin(column: string, value: string | number, ...columns
  * longer or shorter ones the next, and rows that differ in the columns the last. Nor does it see that an expression which
  * is compared with one value needs no sorting, so each part names only what its rows differ in.
  */
-export function inOrderThenByNumber(columns: readonly string[], id: string): Order {
+export function inOrderThenByNumber(columns: readonly string[], id: string): KeyedOrder {
   const length = `length(${id})`
   const row = verbatim(columns.join(', '))
   const [column, digits] = [verbatim(id), verbatim(length)]
@@ -112,6 +126,10 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Ord
         },
       ]
     },
+    keyOf: found => {
+      const [digits = ''] = valuesOf(found, [id])
+      return [...valuesOf(found, columns), String(digits).length, digits]
+    },
   }
 }
 
@@ -119,13 +137,14 @@ export const BY_NUMBER = inOrderThenByNumber([], 'id')
 
 export interface List<Row> {
   readonly select: Sql
-  readonly where: readonly Sql[]
+  readonly where?: readonly Sql[]
   /** Parts that together form the whole list. The columns of the order must then be selected under their names. */
   readonly ranges?: readonly Sql[]
-  readonly order: Order
+  readonly order: Order | KeyedOrder
   readonly descending?: boolean
   readonly window: Window
-  readonly keyOf: (row: Row) => Key
+  /** Default: as the order knows it. */
+  readonly keyOf?: (row: Row) => Key
   /** Joins that are applied after the page is cut. PostgreSQL may otherwise start with the joined tables. */
   readonly around?: (page: Sql) => Sql
 }
@@ -159,11 +178,12 @@ function rowsTowards<Row>(db: Database, list: List<Row>, down: boolean): MaybePr
 
 function rowsOfPart<Row>(
   db: Database,
-  { select, where, ranges, keyOf, around = page => page }: List<Row>,
+  list: List<Row>,
   part: Part,
   down: boolean,
   most: number,
 ): MaybePromise<Row[]> {
+  const { select, where = [], ranges, around = page => page } = list
   const tail = sql`${part.order}${limitedTo(most)}`
   const conditions = part.where === undefined ? where : [...where, part.where]
   const read = (some: readonly (readonly Sql[])[]) =>
@@ -181,7 +201,7 @@ function rowsOfPart<Row>(
   if (each.length <= MAX_MERGED) return read(each)
   const reads: MaybePromise<Row[]>[] = []
   for (let at = 0; at < each.length; at += MAX_MERGED) reads.push(read(each.slice(at, at + MAX_MERGED)))
-  const sign = down ? -1 : 1
+  const [sign, keyOf] = [down ? -1 : 1, keyIn(list)]
   return Promise.all(reads).then(found =>
     found
       .flat()
@@ -195,13 +215,21 @@ export function pickedPage<Row>(
   db: Database,
   list: List<Row> & { readonly keeps: (row: Row) => boolean; readonly step?: number },
 ): MaybePromise<Page<Row>> {
-  return pickFrom(window => keysetPage<Row>(db, { ...list, window }), list)
+  return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, keyOf: keyIn(list) })
+}
+
+function keyIn<Row>({ keyOf, order }: List<Row>): (row: Row) => Key {
+  if (keyOf !== undefined) return keyOf
+  if ('keyOf' in order) return row => order.keyOf(row as object)
+  throw new Error('a list needs the key of its rows')
 }
 
 /** The same of a list that `read` cuts. */
 export function pickFrom<Row>(
   read: (window: Window) => MaybePromise<Page<Row>>,
-  list: Pick<List<Row>, 'window' | 'keyOf'> & {
+  list: {
+    readonly window: Window
+    readonly keyOf: (row: Row) => Key
     readonly keeps: (row: Row) => boolean
     readonly step?: number
   },

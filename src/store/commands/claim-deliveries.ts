@@ -1,10 +1,9 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { EVENT_TYPES, type EventOf, userUpdate } from '../../contract/events/event-types.ts'
-import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
-import { hasAuthorized } from '../queries/event-subscriptions.ts'
+import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
 import {
   isOneOf,
   limitedTo,
@@ -16,26 +15,14 @@ import {
   tableOf,
 } from '../sql/tag.ts'
 
-/** A message to send now, as the process that claimed it gets it. */
-export interface ClaimedDelivery {
-  readonly id: string
+/** A message to send now, as the process that claimed it gets it, with its subscription; the id is that of the message. */
+export interface ClaimedDelivery extends EventSubscriptionRow {
   readonly message: string
   readonly kind: MessageKind
   readonly target: string
   /** Attempts before this one. */
   readonly attempts: number
   readonly subscription_id: string
-  readonly client_id: string
-  readonly type: string
-  readonly version: string
-  readonly condition: string
-  readonly status: SubscriptionStatus
-  readonly cost: number
-  readonly method: 'webhook' | 'websocket'
-  readonly callback: string | null
-  readonly session_id: string | null
-  readonly connected_at: string | null
-  readonly created_at: string
   readonly key_id: string | null
   readonly sealed: string | null
   readonly event_id: string | null

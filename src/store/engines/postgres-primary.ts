@@ -221,11 +221,13 @@ export class Primary {
 class Probe {
   readonly #options: PoolOptions
   #connection: SQL | undefined
-  #reason = NO_ANSWER
+  /** Why it is not the primary. */
+  reason = NO_ANSWER
   /** The last failure, to explain each kind once and not at every probe. */
   #explained = ''
-  #isStandby = false
-  #position = 0n
+  /** False if it did not answer. */
+  isStandby = false
+  position = 0n
   readonly url: string
   readonly host: string
 
@@ -235,36 +237,22 @@ class Probe {
     this.#options = options
   }
 
-  /** Why it is not the primary. */
-  get reason(): string {
-    return this.#reason
-  }
-
-  /** False if it did not answer. */
-  get isStandby(): boolean {
-    return this.#isStandby
-  }
-
-  get position(): bigint {
-    return this.#position
-  }
-
   /** 0 for a standby, or if the server does not answer in time; `full` if it accepts no more connections. */
   async timeline(): Promise<number | 'full'> {
     this.#connection ??= connect(this.url, this.#options.pooled)
     const answer = this.#connection.unsafe(STATE).then(
       ([row]: { timeline: number; position: string | null }[]) => {
-        this.#isStandby = row?.timeline === 0
-        this.#position = BigInt(row?.position ?? 0)
+        this.isStandby = row?.timeline === 0
+        this.position = BigInt(row?.position ?? 0)
         this.#explained = ''
-        this.#reason = row?.timeline
+        this.reason = row?.timeline
           ? 'the server is a primary with an older timeline'
           : 'the server is a standby'
         return row?.timeline ?? 0
       },
       async (error: unknown) => {
         if (isTooManyConnections(error)) return 'full' as const
-        this.#isStandby = false
+        this.isStandby = false
         await this.#explain(error)
         return 0
       },
@@ -272,9 +260,9 @@ class Probe {
     const timeline = await Promise.race([answer, Bun.sleep(PROBE_TIMEOUT_MILLISECONDS)])
     // A connection that lost its packets may never recover: the next probe opens a new one.
     if (timeline === undefined) {
-      this.#isStandby = false
+      this.isStandby = false
       this.#explained = ''
-      this.#reason = NO_ANSWER
+      this.reason = NO_ANSWER
       this.close()
     }
     return timeline ?? 0
@@ -288,7 +276,7 @@ class Probe {
     } = error as { code?: string; errno?: string; message?: string }
     const kind = `${code} ${errno} ${message}`
     if (kind === this.#explained) return
-    this.#reason = await connectionFailure(error, this.url)
+    this.reason = await connectionFailure(error, this.url)
     this.#explained = kind
   }
 

@@ -123,7 +123,6 @@ async function byDisplayName(db: Database, prefix: string, after: string, most: 
     where: [sql`substr(display_name_folded, 1, 1) = ${initial}`, differsFromLogin],
     order: byLogin,
     window: { first: most, direction: 'forward', from: [after] },
-    keyOf: row => [row.login],
     keeps: row => row.display_name_folded.startsWith(prefix),
   })
   return rows.map(row => row.login)

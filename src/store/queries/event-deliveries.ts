@@ -95,7 +95,6 @@ export const eventDeliveryQueries = (db: Database) => ({
   ): MaybePromise<Page<EventRow>> =>
     pickedPage<EventRow>(db, {
       select: sql`select seq, id, type, version, subject, occurred_at, body from events`,
-      where: [],
       order:
         filter.subject !== undefined
           ? inOrderWithin('subject', filter.subject, 'seq')
@@ -116,7 +115,6 @@ export const eventDeliveryQueries = (db: Database) => ({
     if (filter.event_id !== undefined && event === undefined) return { rows: [], more: false }
     return pickedPage<DeliveryRow>(db, {
       select: sql`select * from event_deliveries`,
-      where: [],
       order: orderOf(filter, event && Number(event.seq)),
       descending: true,
       window,

@@ -48,10 +48,7 @@ export interface SubscriptionFilter {
 }
 
 const OLDEST_FIRST = inOrderOf('created_at', 'id')
-export const subscriptionSortKey = (row: { readonly created_at: string; readonly id: string }) => [
-  row.created_at,
-  row.id,
-]
+export const subscriptionSortKey = OLDEST_FIRST.keyOf
 
 export const eventSubscriptionQueries = (db: Database) => ({
   /** Filters pick from the subscriptions of one client, whose number is limited by their cost. */
@@ -65,7 +62,6 @@ export const eventSubscriptionQueries = (db: Database) => ({
       where: [sql`client_id = ${client_id}`, sql`owner = ${owner}`],
       order: OLDEST_FIRST,
       window,
-      keyOf: subscriptionSortKey,
       keeps: row => isPicked(row, filter),
     }),
 
@@ -77,10 +73,8 @@ export const eventSubscriptionQueries = (db: Database) => ({
   all: (filter: OperatorFilter, window: Window): MaybePromise<Page<EventSubscriptionRow>> =>
     pickedPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
-      where: [],
       order: orderOf(filter),
       window,
-      keyOf: subscriptionSortKey,
       keeps: row => isPicked(row, filter),
     }),
 })

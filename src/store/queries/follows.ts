@@ -1,14 +1,14 @@
-import type { Key, Page, Window } from '../../contract/page.ts'
+import type { Page, Window } from '../../contract/page.ts'
 import type { ChannelFollower, FollowedChannel } from '../../contract/resources/channel.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderThenByNumber, keysetPage, type List } from '../keyset.ts'
+import { inOrderThenByNumber, type KeyedOrder, keysetPage, type List } from '../keyset.ts'
 import { sql, verbatim } from '../sql/tag.ts'
 
 /** One end of a follow: the other end lists it with its names, the latest follow first (D-83, D-84). */
 function endOfFollow(
   end: 'user' | 'broadcaster',
-): Pick<List<never>, 'select' | 'around' | 'order' | 'descending'> {
+): Pick<List<never>, 'select' | 'around' | 'descending'> & { readonly order: KeyedOrder } {
   const id = verbatim(`f.${end}_id`)
   const names = verbatim(`u.login as ${end}_login, u.display_name as ${end}_name`)
   return {
@@ -23,9 +23,8 @@ function endOfFollow(
 const followed = endOfFollow('broadcaster')
 const follower = endOfFollow('user')
 
-export const followedSortKey = (row: FollowedChannel): Key => sortKey(row.followed_at, row.broadcaster_id)
-export const followerSortKey = (row: ChannelFollower): Key => sortKey(row.followed_at, row.user_id)
-const sortKey = (followed_at: string, id: string): Key => [followed_at, id.length, id]
+export const followedSortKey = followed.order.keyOf
+export const followerSortKey = follower.order.keyOf
 
 const ofUser = (id: string | undefined) => (id === undefined ? [] : [sql`user_id = ${id}`])
 const ofBroadcaster = (id: string | undefined) => (id === undefined ? [] : [sql`broadcaster_id = ${id}`])
@@ -57,7 +56,6 @@ export const followQueries = (db: Database) => {
         ...followed,
         where: [...ofUser(user_id), ...ofBroadcaster(broadcaster_id)],
         window,
-        keyOf: followedSortKey,
       }),
     countFollowed: (user_id: string) => counted('following', user_id),
 
@@ -70,7 +68,6 @@ export const followQueries = (db: Database) => {
         ...follower,
         where: [...ofBroadcaster(broadcaster_id), ...ofUser(user_id)],
         window,
-        keyOf: followerSortKey,
       }),
     countFollowers: (broadcaster_id: string) => counted('followers', broadcaster_id),
   }

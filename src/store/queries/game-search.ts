@@ -45,14 +45,12 @@ export async function searchGames(
   if (begun.length > first) return { rows: begun.slice(0, first), more: true }
   const rest = await pickedPage<NamedGame>(db, {
     select: columns,
-    where: [],
     order: BY_NAME,
     window: {
       first: first - begun.length,
       direction: 'forward',
       ...(fit === FIT.words && { from: place }),
     },
-    keyOf: ({ name, id }) => [name, id.length, id],
     keeps: ({ name_folded }) => name_folded !== null && fitOf(search, name_folded) === FIT.words,
     step: STEP,
   })
@@ -71,10 +69,8 @@ async function beginningWith(
   for (;;) {
     const { rows, more } = await keysetPage<NamedGame>(db, {
       select: columns,
-      where: [],
       order: BY_FOLDED_NAME,
       window: { first: STEP, direction: 'forward', from: start },
-      keyOf,
     })
     const fitting = rows.filter(row => row.name_folded?.startsWith(search.text))
     const worst = best[first]?.key

@@ -6,7 +6,7 @@ import { inOrderOf, keysetPage } from '../keyset.ts'
 import { limitedTo, sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')
-export const mediaServerSortKey = (row: MediaServer) => [row.name]
+export const mediaServerSortKey = BY_NAME.keyOf
 
 export const mediaServerColumns = sql`select name, adapter, api_url, playback_url, user_id, created_at from media_servers`
 
@@ -61,10 +61,8 @@ export const mediaServerQueries = (db: Database) => ({
   page: (window: Window): MaybePromise<Page<MediaServer>> =>
     keysetPage<MediaServer>(db, {
       select: mediaServerColumns,
-      where: [],
       order: BY_NAME,
       window,
-      keyOf: mediaServerSortKey,
     }),
 
   all: (): MaybePromise<MediaServerRow[]> =>

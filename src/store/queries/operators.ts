@@ -6,7 +6,7 @@ import { inOrderOf, keysetPage } from '../keyset.ts'
 import { sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')
-export const operatorSortKey = (row: OperatorToken) => [row.name]
+export const operatorSortKey = BY_NAME.keyOf
 
 export const operatorQueries = (db: Database) => ({
   /** The operator whose token has this hash. */
@@ -16,9 +16,7 @@ export const operatorQueries = (db: Database) => ({
   page: (window: Window): MaybePromise<Page<OperatorToken>> =>
     keysetPage<OperatorToken>(db, {
       select: sql`select name, created_at from operator_tokens`,
-      where: [],
       order: BY_NAME,
       window,
-      keyOf: operatorSortKey,
     }),
 })

@@ -38,7 +38,7 @@ export interface KeyedChannel {
 }
 
 const byName = inOrderOf('name')
-export const extraKeySortKey = (row: ExtraStreamKey) => [row.name]
+export const extraKeySortKey = byName.keyOf
 
 /** Keys that have not expired. */
 export const isValid = (now: string) => sql`(valid_until is null or valid_until > ${now})`
@@ -65,7 +65,6 @@ export const streamKeyQueries = (db: Database) => ({
       where: [sql`user_id = ${user_id}`],
       order: byName,
       window,
-      keyOf: extraKeySortKey,
     }),
 
   /** The channel that a key opens, by the hashes under which the key may be stored. */

@@ -66,8 +66,8 @@ export async function refuseNotLive(
 }
 
 /** By channel, not by viewers: that order is stable, so pagination returns every stream that stays live. */
-export const streamSortKey = (row: LiveStream) => [row.user_id]
 const byChannel = inOrderOf('user_id')
+export const streamSortKey = byChannel.keyOf
 
 /** The time, and how long a stream stays live without a publisher. */
 export interface BroadcastsDue {
@@ -102,10 +102,8 @@ export const streamQueries = (db: Database) => ({
     const page = await pickedPage<LiveRow>(db, {
       select: sql`select id, user_id, started_at, viewer_count from streams`,
       around: page => sql`${liveFrom(sql`(${page})`)} order by s.user_id`,
-      where: [],
       order: byChannel,
       window,
-      keyOf: row => [row.user_id],
       keeps: row => game_id === undefined || row.game_id === game_id,
     })
     return { ...page, rows: page.rows.map(readLive) }

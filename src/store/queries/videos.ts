@@ -1,4 +1,4 @@
-import type { Key, Page, Window } from '../../contract/page.ts'
+import type { Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import { isoSeconds } from '../../kit/clock.ts'
@@ -35,7 +35,7 @@ const readVideo = (row: StoredVideo): VideoRow => ({
   is_live: row.is_live === 1,
 })
 const inOrder = inOrderOf('created_at', 'id')
-export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
+export const videoSortKey = inOrder.keyOf
 
 const EARLY_RECORDING_MILLISECONDS = 5000
 
@@ -56,22 +56,17 @@ type VideoSort = 'time' | 'views'
  * exactly once, except for those whose count changes while it lasts.
  */
 const SORTS = {
-  time: {
-    order: inOrderThenByNumber(['created_at'], 'id'),
-    keyOf: (row: Video) => [row.created_at, row.id.length, row.id],
-  },
-  views: {
-    order: inOrderThenByNumber(['view_count', 'created_at'], 'id'),
-    keyOf: (row: Video) => [row.view_count, row.created_at, row.id.length, row.id],
-  },
+  time: inOrderThenByNumber(['created_at'], 'id'),
+  views: inOrderThenByNumber(['view_count', 'created_at'], 'id'),
 } as const
 
-export const videoSortKeyOf = (sort: VideoSort): ((row: Video) => Key) => SORTS[sort].keyOf
+export const videoSortKeyOf = (sort: VideoSort) => SORTS[sort].keyOf
 
 /** The order, down to rows of this time. A cursor names rows within it, so only what follows at other times needs the bound. */
 function downTo(order: Order, since: string): Order {
   const within = sql`created_at >= ${since}`
   return {
+    ...order,
     whole: down => (down ? { ...order.whole(down), where: within } : order.whole(down)),
     beyond: (from, down) => {
       const parts = order.beyond(from, down)
@@ -151,7 +146,6 @@ export const videoQueries = (db: Database) => ({
       order: inOrder,
       descending: true,
       window,
-      keyOf: videoSortKey,
     })
     return { ...page, rows: page.rows.map(readVideo) }
   },
@@ -161,14 +155,13 @@ export const videoQueries = (db: Database) => ({
     { user_id, game_id, language, since, sort }: VideoFilter,
     window: Window,
   ): MaybePromise<Page<Video>> => {
-    const { order, keyOf } = SORTS[sort]
+    const order = SORTS[sort]
     return pickedPage<Video>(db, {
       select: videos,
       where: [user_id === undefined ? sql`game_id = ${game_id ?? ''}` : sql`user_id = ${user_id}`],
       order: since === undefined || sort === 'views' ? order : downTo(order, since),
       descending: true,
       window,
-      keyOf,
       keeps: row =>
         (language === undefined || row.language === language) &&
         (since === undefined || row.created_at >= since),
@@ -178,7 +171,7 @@ export const videoQueries = (db: Database) => ({
 
 const markerColumns = sql`select id, created_at, description, position_seconds from video_markers`
 const byPosition = inOrderOf('position_seconds', 'id')
-export const markerSortKey = (row: StreamMarker) => [row.position_seconds, row.id]
+export const markerSortKey = byPosition.keyOf
 
 export const markerQueries = (db: Database) => ({
   ofVideo: (video_id: string, window: Window): MaybePromise<Page<StreamMarker>> =>
@@ -187,6 +180,5 @@ export const markerQueries = (db: Database) => ({
       where: [sql`video_id = ${video_id}`],
       order: byPosition,
       window,
-      keyOf: markerSortKey,
     }),
 })

@@ -18,9 +18,8 @@ import { searchGames } from './game-search.ts'
 
 const BY_ID = inOrderOf('id')
 
-/** The sort key of `BY_NUMBER`. */
-export const decimalSortKey = (row: { readonly id: string }) => [row.id.length, row.id]
-export const idSortKey = (row: { readonly id: string }) => [row.id]
+export const decimalSortKey = BY_NUMBER.keyOf
+export const idSortKey = BY_ID.keyOf
 
 /** The columns of a `User`. */
 const USER_COLUMNS = ['id', 'login', 'display_name', 'description', 'broadcaster_type', 'email', 'created_at']
@@ -35,16 +34,23 @@ export const userQueries = (db: Database) => ({
   page: (window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: userColumns,
-      where: [],
       order: BY_NUMBER,
       window,
-      keyOf: decimalSortKey,
     }),
 })
 
+const namedColumns = verbatim(USER_COLUMNS.map(name => `u.${name}`).join(', '))
+
 /** The users on one side of a relation, in the text order of their ids, which is the order of its index. */
-const peopleOf = (page: Sql) => sql`select ${verbatim(USER_COLUMNS.map(name => `u.${name}`).join(', '))}
-  from (${page}) r join users u on u.id = r.id order by r.id`
+const peopleIn = (db: Database, table: string, column: string, where: Sql, window: Window) =>
+  keysetPage<User>(db, {
+    select: verbatim(`select ${column} as id from ${table}`),
+    around: page => sql`select ${namedColumns} from (${page}) r join users u on u.id = r.id order by r.id`,
+    where: [where],
+    order: inOrderOf(column),
+    window,
+    keyOf: idSortKey,
+  })
 
 const organizationColumns = sql`select id, name from organizations`
 
@@ -56,17 +62,9 @@ export const organizationQueries = (db: Database) => ({
       where: called(filter),
       order: BY_ID,
       window,
-      keyOf: idSortKey,
     }),
-  members: (organization_id: string, window: Window): MaybePromise<Page<User>> =>
-    keysetPage<User>(db, {
-      select: sql`select user_id as id from members`,
-      around: peopleOf,
-      where: [sql`organization_id = ${organization_id.toLowerCase()}`],
-      order: inOrderOf('user_id'),
-      window,
-      keyOf: idSortKey,
-    }),
+  members: (organization_id: string, window: Window) =>
+    peopleIn(db, 'members', 'user_id', sql`organization_id = ${organization_id.toLowerCase()}`, window),
 })
 
 interface Owners {
@@ -108,7 +106,6 @@ export const gameQueries = (db: Database) => ({
       where: filter.name === undefined ? ofOrganization(filter) : called(filter),
       order: BY_NUMBER,
       window,
-      keyOf: decimalSortKey,
       keeps: isOfOrganization(filter),
     }),
 })
@@ -124,7 +121,6 @@ export const benefitQueries = (db: Database) => ({
       where: filter.game_id === undefined ? ofOrganization(filter) : [sql`game_id = ${filter.game_id}`],
       order: BY_ID,
       window,
-      keyOf: idSortKey,
       keeps: isOfOrganization(filter),
     }),
 })
@@ -185,7 +181,6 @@ export const clientQueries = (db: Database) => ({
           : [sql`owner_user_id = ${filter.owner_user_id}`],
       order: BY_ID,
       window,
-      keyOf: idSortKey,
       keeps: isOfOrganization(filter),
     })
     return { ...page, rows: page.rows.map(readClient) }
@@ -245,15 +240,8 @@ export const channelQueries = (db: Database) => ({
     const row = await db.get<ChannelRow>(sql`${channelColumns} where user_id = ${user_id}`)
     return row && readChannel(row)
   },
-  editors: (user_id: string, window: Window): MaybePromise<Page<User>> =>
-    keysetPage<User>(db, {
-      select: sql`select editor_id as id from editors`,
-      around: peopleOf,
-      where: [sql`user_id = ${user_id}`],
-      order: inOrderOf('editor_id'),
-      window,
-      keyOf: idSortKey,
-    }),
+  editors: (user_id: string, window: Window) =>
+    peopleIn(db, 'editors', 'editor_id', sql`user_id = ${user_id}`, window),
   /** All editors, the newest first (D-85). */
   newestEditors: (user_id: string): MaybePromise<ChannelEditor[]> =>
     db.all<ChannelEditor>(
@@ -270,15 +258,8 @@ export const channelQueries = (db: Database) => ({
           join users u on u.id = e.user_id
           order by u.login`,
     ),
-  followed: (user_id: string, window: Window): MaybePromise<Page<User>> =>
-    keysetPage<User>(db, {
-      select: sql`select broadcaster_id as id from follows`,
-      around: peopleOf,
-      where: [sql`user_id = ${user_id}`],
-      order: inOrderOf('broadcaster_id'),
-      window,
-      keyOf: idSortKey,
-    }),
+  followed: (user_id: string, window: Window) =>
+    peopleIn(db, 'follows', 'broadcaster_id', sql`user_id = ${user_id}`, window),
   hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
     (await db.get(
       sql`select 1 as yes from editors where user_id = ${user_id} and editor_id = ${editor_id}`,
