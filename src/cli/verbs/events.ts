@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander'
+import type { Client } from '../../client/index.ts'
 import { EVENT_TYPES } from '../../contract/events/event-types.ts'
 import type { StoredEvent } from '../../contract/resources/event.ts'
 import { checkReceiver, sendSample } from '../../events/check-receiver.ts'
@@ -12,7 +13,7 @@ import { printable } from '../terminal/printable.ts'
 import { longTime, utcFlag } from '../terminal/time.ts'
 import { cut, widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
-import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
+import { type TargetFlags, targetFlags, withTarget } from './target.ts'
 
 const TYPE_NAMES = EVENT_TYPES.map(each => each.type)
 const SECRET_NOTE = `
@@ -145,20 +146,13 @@ Examples:
   strand event tail
   strand event tail --type stream.online --json`,
   )
-  .action(async (flags: TailFlags) => {
-    const target = await openTarget(flags)
-    try {
-      await tail(target, flags)
-    } finally {
-      await target.close()
-    }
-  })
+  .action((flags: TailFlags) => withTarget(flags, client => tail(client, flags)))
 
-async function tail(target: Target, flags: TailFlags): Promise<void> {
+async function tail(client: Client, flags: TailFlags): Promise<void> {
   const seen = new Set<string>()
   let printed = 0
   for (let isFirst = true; ; isFirst = false) {
-    const fresh = await unseen(target, flags.type, seen, isFirst)
+    const fresh = await unseen(client, flags.type, seen, isFirst)
     for (const { id } of fresh) seen.add(id)
     for (const oldest of seen) {
       if (seen.size <= MAX_SEEN) break
@@ -178,7 +172,7 @@ async function tail(target: Target, flags: TailFlags): Promise<void> {
  * number their events, so a new one may be listed behind those that were seen.
  */
 async function unseen(
-  { client }: Target,
+  client: Client,
   type: string | undefined,
   seen: ReadonlySet<string>,
   isFirst: boolean,

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
-import type { Client } from '../../client/index.ts'
 import { urlOf } from '../../config.ts'
 import {
   ADAPTERS,
@@ -16,7 +15,7 @@ import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
-import { openTarget, serverOf, type TargetFlags, targetFlags } from './target.ts'
+import { serverOf, type TargetFlags, targetFlags, withTarget } from './target.ts'
 import { userIdOf } from './users.ts'
 
 interface AddFlags extends TargetFlags {
@@ -96,7 +95,7 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
   if (adapter === 'owncast' && flags.user === undefined)
     throw new UsageError('an Owncast server is one channel: give its login with --user')
   const strandUrl = flags.callbackUrl ?? serverOf(flags)?.baseUrl ?? listenerUrl(flags)
-  const result = await withClient(flags, async client => {
+  const result = await withTarget(flags, async client => {
     const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)
     const { data } = await client.control.putMediaServer({
       name,
@@ -151,7 +150,7 @@ interface CheckFlags extends TargetFlags {
 
 async function runMediaCheck(name: string, flags: CheckFlags): Promise<void> {
   const configuration = flags.configuration === undefined ? undefined : readText(flags.configuration)
-  const { data } = await withClient(flags, client => client.control.getMediaServer({ name }))
+  const { data } = await withTarget(flags, client => client.control.getMediaServer({ name }))
   const [server] = data
   if (server === undefined) throw new Error('the server answered without a media server')
   const { problems, publishers } = await checkMediaServer(server, configuration)
@@ -178,14 +177,5 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw new OperatorError(`cannot read ${file}: ${(error as Error).message}`)
-  }
-}
-
-async function withClient<T>(flags: TargetFlags, work: (client: Client) => Promise<T>): Promise<T> {
-  const target = await openTarget(flags)
-  try {
-    return await work(target.client)
-  } finally {
-    await target.close()
   }
 }

@@ -50,6 +50,16 @@ export async function openTarget(flags: TargetFlags): Promise<Target> {
   return { client: createClient(server), close: async () => undefined }
 }
 
+/** Opens the target for `work` and closes it afterwards. */
+export async function withTarget<T>(flags: TargetFlags, work: (client: Client) => Promise<T>): Promise<T> {
+  const target = await openTarget(flags)
+  try {
+    return await work(target.client)
+  } finally {
+    await target.close()
+  }
+}
+
 /** A server and the token for it. */
 export interface Server {
   readonly baseUrl: string

@@ -4,7 +4,7 @@ import { randomAlphanumerics } from '../../kit/id.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { printResult } from '../terminal/print.ts'
 import { readSecret } from '../terminal/read-secret.ts'
-import { openTarget, type TargetFlags, targetFlags } from './target.ts'
+import { type TargetFlags, targetFlags, withTarget } from './target.ts'
 import { userIdOf } from './users.ts'
 
 interface PasswordFlags extends TargetFlags {
@@ -30,19 +30,16 @@ Examples:
 
 async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
   const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
-  const target = await openTarget(flags)
-  try {
-    const user_id = await userIdOf(target.client, given)
-    await target.client.control.getUser({ user_id })
-    await target.client.control.putUser({ user_id, password })
+  await withTarget(flags, async client => {
+    const user_id = await userIdOf(client, given)
+    await client.control.getUser({ user_id })
+    await client.control.putUser({ user_id, password })
     await printResult(
       flags,
       { user_id, ...(flags.generate && { password }) },
       flags.generate ? password : `The password of ${given} is set.`,
     )
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 async function readPassword(): Promise<string> {
