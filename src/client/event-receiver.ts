@@ -32,8 +32,7 @@ export async function verifySignature(
   const { now = Date.now(), maxAgeSeconds = MAX_AGE_SECONDS } = options
   // Written so that a time that is not one is refused too.
   if (!(Math.abs(now - sentAt) <= maxAgeSeconds * 1000)) return false
-  const body = typeof message.body === 'string' ? new TextEncoder().encode(message.body) : message.body
-  const signed = joined(new TextEncoder().encode(id + timestamp), body)
+  const signed = await joined([id, timestamp, message.body])
   for (const secret of typeof secrets === 'string' ? [secrets] : secrets)
     if (await isSignedWith(secret, bytesOfHex(hex), signed)) return true
   return false
@@ -45,11 +44,8 @@ function headerOf({ headers }: SignedMessage, name: string): string | undefined 
   return typeof value === 'string' ? value : value?.[0]
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length)
-  both.set(first)
-  both.set(second, first.length)
-  return both
+async function joined(parts: readonly (string | Uint8Array)[]): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer())
 }
 
 /** Web Crypto compares in constant time. */
@@ -170,11 +166,5 @@ async function readBounded(request: Request): Promise<Uint8Array | undefined> {
     }
     chunks.push(step.value)
   }
-  const body = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return body
+  return joined(chunks)
 }
