@@ -75,10 +75,11 @@ export function resource<Fields extends TProperties>(
   return Type.Object(fields, { title, description })
 }
 
-/** What forms and command lines read of a schema. */
+/** What forms, command lines and the reference read of a schema. */
 export interface JsonSchema {
   readonly type?: string
   readonly enum?: readonly string[]
+  readonly const?: string
   readonly anyOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -87,5 +88,8 @@ export interface JsonSchema {
   readonly hint?: string
   readonly minimum?: number
   readonly maximum?: number
+  readonly minLength?: number
   readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
 }

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { JsonSchema } from '../contract/schema.ts'
 import { typeInWords } from './markdown.ts'
 
 /** A field of an answer, named by its path, such as `data[].user_id`. */
@@ -9,19 +9,11 @@ export interface AnswerField {
   readonly optional: boolean
 }
 
-type Shape = TSchema & {
-  readonly properties?: Readonly<Record<string, TSchema>>
-  readonly required?: readonly string[]
-  readonly items?: TSchema
-  readonly anyOf?: readonly TSchema[]
-  readonly description?: string
-}
-
 /** All fields of an answer; nested fields follow the one that contains them. */
-export function answerFields(schema: TSchema, prefix = ''): AnswerField[] {
-  const { properties = {}, required = [] } = schema as Shape
+export function answerFields(schema: object, prefix = ''): AnswerField[] {
+  const { properties = {}, required = [] } = schema as JsonSchema
   return Object.entries(properties).flatMap(([name, field]) => {
-    const { description = '' } = field as Shape
+    const { description = '' } = field as JsonSchema
     const fullName = prefix + name
     const row = {
       name: fullName,
@@ -33,19 +25,19 @@ export function answerFields(schema: TSchema, prefix = ''): AnswerField[] {
   })
 }
 
-function answerType(schema: TSchema): string {
-  const { items, anyOf, properties } = schema as Shape
+function answerType(schema: object): string {
+  const { items, anyOf, properties } = schema as JsonSchema
   if (items !== undefined) return `array of ${answerType(items)}`
   if (anyOf !== undefined) return anyOf.map(answerType).join(' or ')
   return properties === undefined ? typeInWords(schema) : 'object'
 }
 
-function innermost(schema: TSchema): TSchema {
-  const { items } = schema as Shape
+function innermost(schema: object): object {
+  const { items } = schema as JsonSchema
   return items === undefined ? schema : innermost(items)
 }
 
-function depthMark(schema: TSchema): string {
-  const { items } = schema as Shape
+function depthMark(schema: object): string {
+  const { items } = schema as JsonSchema
   return items === undefined ? '' : `[]${depthMark(items)}`
 }

@@ -1,7 +1,7 @@
-import type { TSchema } from 'typebox'
 import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
+import type { JsonSchema } from '../contract/schema.ts'
 import { type Input, inputsOf } from './inputs.ts'
 import { statusesOf } from './statuses.ts'
 
@@ -85,21 +85,8 @@ function parameterTable(operation: Operation): string[] {
 }
 
 /** Lists in a query string are repeated parameters. */
-export function typeInWords(schema: TSchema, place?: Input['place']): string {
-  const s = schema as unknown as {
-    type?: string
-    enum?: string[]
-    anyOf?: TSchema[]
-    const?: string
-    items?: TSchema
-    hint?: string
-    minimum?: number
-    maximum?: number
-    minLength?: number
-    maxLength?: number
-    minItems?: number
-    maxItems?: number
-  }
+export function typeInWords(schema: object, place?: Input['place']): string {
+  const s = schema as JsonSchema
   if (s.enum !== undefined) return s.enum.map(value => `\`${value}\``).join(' or ')
   if (s.anyOf !== undefined) return s.anyOf.map(each => typeInWords(each)).join(' or ')
   if (s.const !== undefined) return `\`"${s.const}"\``
