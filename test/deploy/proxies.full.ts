@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Cable } from '../support/cable.ts'
 import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
 import { EventClient } from '../support/event-client.ts'
+import { StoreLateness } from '../support/lateness.ts'
 import { type Node, startTwoNodes } from '../support/nodes.ts'
 import { PROXIES, type ProxyName } from '../support/proxies.ts'
 import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
@@ -14,6 +15,9 @@ const BROADCASTER = '1000'
 const REQUESTS_A_SECOND = 100
 /** In progress through one proxy, at most: a busy machine is asked less. */
 const AT_ONCE = 8
+/** How long a node waits for its store, and what a machine that has time never takes for a row. */
+const STORE_MILLISECONDS = 3000
+const LATE_MILLISECONDS = 500
 /** More of them make a longer search for a rare failure. */
 const RESTARTS = Number(process.env.TEST_RESTARTS || 1)
 
@@ -69,7 +73,10 @@ async function settle(node: Node): Promise<void> {
 async function moveViewers(node: Node, isOver: () => boolean): Promise<void> {
   for (let turn = 0; !isOver(); turn++) {
     const counts = Object.fromEntries(everybody.map((id, n) => [id, (n * 37 + turn * 11) % 61]))
-    await node.control('POST', '/viewers', { counts })
+    // A busy machine may have no time for PostgreSQL; the next turn is as good.
+    await node.control('POST', '/viewers', { counts }).catch((error: Error) => {
+      if (!error.message.includes('answered 503')) throw error
+    })
     await Bun.sleep(20)
   }
 }
@@ -117,7 +124,7 @@ function createMarker(url: string, key: string): Promise<Response> {
 
 /** Reads and writes that may be repeated, at a steady rate if the machine keeps up, until it is stopped. */
 class Load {
-  readonly failures: string[] = []
+  readonly failures: { readonly sentAt: number; readonly isOfStore: boolean; readonly text: string }[] = []
   answered = 0
   readonly #url: string
   readonly #name: string
@@ -147,14 +154,20 @@ class Load {
   }
 
   #send(turn: number): void {
-    const began = new Date().toISOString()
+    const sentAt = Date.now()
+    const fail = (text: string) =>
+      this.failures.push({
+        sentAt,
+        isOfStore: text.includes('The store is unavailable'),
+        text: `${new Date(sentAt).toISOString()} request ${turn}: ${text}`,
+      })
     const sent = this.#ask(turn).then(
       async answer => {
         const text = await answer.text()
         if (answer.ok) this.answered += 1
-        else this.failures.push(`${began} request ${turn}: ${answer.status} ${text.slice(0, 200)}`)
+        else fail(`${answer.status} ${text.slice(0, 200)}`)
       },
-      error => this.failures.push(`${began} request ${turn}: ${error}`),
+      error => void fail(String(error)),
     )
     const done = sent.then(() => {
       this.#underWay.delete(done)
@@ -310,15 +323,20 @@ for (const name of PROXIES) {
 }
 
 describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
-  /** Everything sent meanwhile through any of the proxies must succeed. */
+  /** Everything sent meanwhile through any of the proxies must succeed, unless PostgreSQL has no time. */
   async function underLoad(work: () => Promise<void>): Promise<void> {
+    const lateness = new StoreLateness(place.databaseUrl ?? '')
     const loads = new Map([...proxies].map(([name, proxy]) => [name, new Load(proxy)]))
     await Bun.sleep(1000)
     await work()
     await Bun.sleep(2000)
+    for (const load of loads.values()) await load.stop()
+    const pauses = await lateness.stop(LATE_MILLISECONDS)
+    const isExplained = (sentAt: number) =>
+      pauses.some(({ at }) => at > sentAt - 2 * STORE_MILLISECONDS && at < sentAt + 2 * STORE_MILLISECONDS)
     for (const [name, load] of loads) {
-      await load.stop()
-      expect([name, load.failures]).toEqual([name, []])
+      const failures = load.failures.filter(({ isOfStore, sentAt }) => !(isOfStore && isExplained(sentAt)))
+      expect([name, failures.map(({ text }) => text)]).toEqual([name, []])
       expect(load.answered).toBeGreaterThan(REQUESTS_A_SECOND)
     }
   }
