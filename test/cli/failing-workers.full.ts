@@ -77,7 +77,7 @@ describe.skipIf(!onLinux)('a worker', () => {
   test.concurrent('that fails at every start is tried again with growing pauses while the others serve', async () => {
     const { strand, url, recover } = await startWorkers(3, { workers: '1' })
     await strand.serving()
-    expect(strand.stderr).toContain('not all workers are serving')
+    await strand.until(({ stderr }) => stderr.includes('not all workers are serving'))
     await expectAnswers(url)
     await until(async () => {
       const metric = await seriesOf(url)
