@@ -65,7 +65,6 @@ async function buildStrand(file: string): Promise<string> {
 
 /** The longest files: more trials of what other files try, long outages, floods. `--short` leaves them out. */
 const LONG = [
-  'cli/failing-workers',
   'directory/churn',
   'disk/planted-bugs',
   'events/kill',
@@ -73,11 +72,9 @@ const LONG = [
   'http/endless-bodies',
   'http/odd-text',
   'media/ffmpeg-outages',
-  'media/mutations',
   'site/login-flood',
   'site/odd-fields',
   'store/both-stores',
-  'store/follow-counts',
   'transfer/round-trip',
 ].map(name => `./test/${name}.full.ts`)
 
