@@ -76,6 +76,7 @@ export class Import {
   #checked: number | undefined
   #lines = 0
   #staged = 0
+  #firstStaged = Number.POSITIVE_INFINITY
   #lastStaged = 0
   /** The end of the last batch with a line that is not staged. */
   #lastToApply = 0
@@ -203,12 +204,13 @@ export class Import {
   }
 
   async #stage(batch: Batch): Promise<Batch> {
-    const entitlements = batch.good.flatMap(({ line }, index) =>
-      line.type === 'entitlement' ? [{ line, index }] : [],
+    const entitlements = batch.good.flatMap(({ line, number }, index) =>
+      line.type === 'entitlement' ? [{ line, number, index }] : [],
     )
     const lines = entitlements.map(({ line }) => line)
     const { refused, staged } = await this.#services.store.commands.stageEntitlements({ lines })
     this.#staged += staged
+    this.#firstStaged = Math.min(this.#firstStaged, entitlements[0]?.number ?? Number.POSITIVE_INFINITY)
     this.#lastStaged = batch.good.at(-1)?.number ?? 0
     if (staged < batch.good.length) this.#lastToApply = this.#lastStaged
     batch.refuse(new Map(refused.map(([place, why]) => [entitlements[place]?.index ?? 0, why])))
@@ -221,7 +223,9 @@ export class Import {
     const now = clock.now()
     const { counts, refused } = await store.commands.importLines({ lines, now, leavesStaged })
     this.#counts = sumOf(this.#counts, counts)
-    this.lastLine = Math.max(this.lastLine, ...batch.good.slice(-1).map(({ number }) => number))
+    const last = batch.good.at(-1)?.number ?? 0
+    // An interrupted import is resumed after this line, so the staged ones come after it.
+    this.lastLine = Math.max(this.lastLine, leavesStaged ? Math.min(last, this.#firstStaged - 1) : last)
     batch.refuse(new Map(refused))
     return batch
   }
