@@ -7,7 +7,7 @@
  * A process that has the embedded store to itself stages new entitlements in the first pass (`store/transfer/staging.ts`). If
  * there are many, the second pass leaves them out, or is not needed, and they are added at once.
  *
- * Memory: one chunk of the file, a batch of lines, and eight bytes in a table per line (see `seen.ts`).
+ * Memory: one chunk of the file, three batches of lines, and eight bytes in a table per line (see `seen.ts`).
  */
 import { passwords } from '../auth/passwords.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'

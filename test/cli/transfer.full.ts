@@ -12,7 +12,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { systemClock } from '../../src/kit/clock.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { createStore } from '../../src/store/store.ts'
+import { Import } from '../../src/transfer/import.ts'
+import { openFile } from '../../src/transfer/spool.ts'
 import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
 
 const TOKEN = 'an-operator-token-for-this-test'
@@ -377,6 +384,21 @@ test('a large import into a store with some of it changes those, and with a wron
   expect(exports[0]?.stdout).toBe(exports[1]?.stdout)
   expect(exports[0]?.stdout.split('\n').length).toBe(60_000 + 1 + 6)
   expect((await strand(['audit', 'verify', '--data', atOnce])).code).toBe(0)
+}, 120_000)
+
+test('a large import that is interrupted before it adds entitlements is resumed at the first of them', async () => {
+  const file = await openFile(writeWorld('interrupted.ndjson', 50_000))
+  const data = await makeStore('interrupted')
+  const store = createStore(await openSqliteEngine(join(data, 'strand.db')))
+  const streamKeys = new StreamKeys(new KeyRing([{ id: 'first', bytes: new Uint8Array(32) }]))
+  const options = { continues: false, dryRun: false, fromLine: 1 }
+  const running = new Import(file, options, { store, streamKeys, clock: systemClock, isAlone: true })
+  for await (const event of running.run())
+    if ('progress' in event && event.progress.of !== undefined) running.stop()
+  expect(running.lastLine).toBe(4)
+  expect(rowsIn(data)).toBe(0)
+  await file.close()
+  await store.close()
 }, 120_000)
 
 test('an import beside a server keeps all indexes', async () => {
