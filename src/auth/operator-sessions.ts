@@ -40,53 +40,47 @@ interface Dependencies {
 }
 
 export class OperatorSessions {
-  readonly #ring: KeyRing
-  readonly #store: Dependencies['store']
-  readonly #operatorToken: string
-  readonly #now: () => number
+  readonly #given: Required<Dependencies>
 
-  constructor({ ring, store, operatorToken, now = Date.now }: Dependencies) {
-    this.#ring = ring
-    this.#store = store
-    this.#operatorToken = operatorToken
-    this.#now = now
+  constructor(dependencies: Dependencies) {
+    this.#given = { now: Date.now, ...dependencies }
   }
 
   /** The cookie of a new session; undefined if this is not the token of an operator. */
   async start(token: string): Promise<string | undefined> {
-    const found = await resolveOperator(this.#operatorToken, this.#store, `Bearer ${token}`)
+    const found = await resolveOperator(this.#given.operatorToken, this.#given.store, `Bearer ${token}`)
     if (found === 'invalid' || found.kind !== 'operator') return undefined
     const hash = Buffer.from(hashOf(token), 'hex').toString('base64url')
-    const text = hash + randomAlphanumerics(ID_LENGTH) + (this.#now() + LIFETIME_MILLISECONDS)
-    return encrypt(this.#ring.deriveNewest(CONTEXT), text, CONTEXT).toString('hex')
+    const text = hash + randomAlphanumerics(ID_LENGTH) + (this.#given.now() + LIFETIME_MILLISECONDS)
+    return encrypt(this.#given.ring.deriveNewest(CONTEXT), text, CONTEXT).toString('hex')
   }
 
   /** The session of a cookie, while it and its token are valid. */
   async find(cookie: string): Promise<OperatorSession | undefined> {
     const [, hash = '', id = '', end = ''] = PLAIN.exec(this.#open(cookie) ?? '') ?? []
     const ends = Number(end)
-    if (id === '' || ends <= this.#now()) return undefined
+    if (id === '' || ends <= this.#given.now()) return undefined
     const operator = await this.#operatorWith(Buffer.from(hash, 'base64url').toString('hex'))
     return operator === undefined || (await this.#hasEnded(id)) ? undefined : { id, operator, ends }
   }
 
   async end({ id, ends }: OperatorSession): Promise<void> {
-    await this.#store.commands.endOperatorSession({ id, ends, now: this.#now() })
+    await this.#given.store.commands.endOperatorSession({ id, ends, now: this.#given.now() })
   }
 
   /** What every form of the session carries. Another site cannot know it, and that of another session does not fit. */
   proofOf({ id }: OperatorSession): string {
-    return proofWith(this.#ring.deriveNewest(CONTEXT), id)
+    return proofWith(this.#given.ring.deriveNewest(CONTEXT), id)
   }
 
   isProof({ id }: OperatorSession, given: string): boolean {
-    return this.#ring.deriveAll(CONTEXT).some(key => sameSecret(given, proofWith(key, id)))
+    return this.#given.ring.deriveAll(CONTEXT).some(key => sameSecret(given, proofWith(key, id)))
   }
 
   #open(cookie: string): string | undefined {
     if (!SEALED.test(cookie)) return undefined
     const bytes = Buffer.from(cookie, 'hex')
-    for (const key of this.#ring.deriveAll(CONTEXT)) {
+    for (const key of this.#given.ring.deriveAll(CONTEXT)) {
       const text = decrypt(key, bytes, CONTEXT)
       if (text !== undefined) return text
     }
@@ -94,13 +88,13 @@ export class OperatorSessions {
   }
 
   async #operatorWith(hash: string): Promise<Operator | undefined> {
-    if (sameSecret(hash, hashOf(this.#operatorToken))) return { kind: 'operator', name: null }
-    const name = await this.#store.operators.withToken(hash)
+    if (sameSecret(hash, hashOf(this.#given.operatorToken))) return { kind: 'operator', name: null }
+    const name = await this.#given.store.operators.withToken(hash)
     return name === undefined ? undefined : { kind: 'operator', name }
   }
 
   async #hasEnded(id: string): Promise<boolean> {
-    const fact = await this.#store.facts.find(ENDED_SESSIONS)
+    const fact = await this.#given.store.facts.find(ENDED_SESSIONS)
     return fact !== undefined && (JSON.parse(fact) as EndedSession[]).some(([ended]) => ended === id)
   }
 }

@@ -24,12 +24,12 @@ export async function apiFor(
 export const inProcessClient = (
   { publicUrl, siteTokens, clock }: Pick<PageServices, 'publicUrl' | 'siteTokens' | 'clock'>,
   grant: SiteGrant,
-  answer: (request: Request) => MaybePromise<Response>,
+  answer: (request: Request, url: string) => MaybePromise<Response>,
 ): Client =>
   createClient({
     baseUrl: publicUrl,
     clientId: SITE_CLIENT_ID,
     token: siteTokens.mint(grant, clock.now()).access_token,
     retries: 0,
-    fetch: async (url, init) => answer(new Request(url, init)),
+    fetch: async (url, init) => answer(new Request(url, init), url),
   })

@@ -85,7 +85,7 @@ async function followedOf(
   const session = await sessionOf(browser, services)
   if (session === undefined) return []
   const { data } = await helix.getFollowedStreams({ user_id: session.user_id, first: FOLLOWED })
-  return data.map(each => shownOf(each))
+  return data.map(shownOf)
 }
 
 const named = ({ id, name }: Named): Named => ({ id, name })
@@ -109,7 +109,7 @@ async function search(helix: Client['helix'], query: string) {
   const ids = live.data.map(({ id }) => id)
   const streams = ids.length === 0 ? [] : (await helix.getStreams({ user_id: ids })).data
   return {
-    live: streams.map((stream): ShownStream => shownOf(stream)),
+    live: streams.map(shownOf),
     games: games.data.slice(0, 8).map(named),
     offline: all.data
       .filter(({ is_live }) => !is_live)

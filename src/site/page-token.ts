@@ -1,5 +1,6 @@
 /** The short-lived token of the page that is open, in exchange for the grant that the page carries and the session. */
 import type { Scope } from '../contract/scope.ts'
+import { postedForm } from './with-query.ts'
 
 const MARGIN_MILLISECONDS = 60_000
 
@@ -40,11 +41,9 @@ export class PageToken {
 async function exchange(scopes: readonly Scope[] | undefined): Promise<{ text: string; ends: number }> {
   const grant = document.querySelector<HTMLMetaElement>(`meta[name="${GRANT_NAME}"]`)?.content ?? ''
   const began = performance.now()
-  const response = await fetch('/site/token', {
-    method: 'POST',
-    // An empty field counts as absent, which means all scopes of the page.
-    body: new URLSearchParams({ grant, ...(scopes && { scope: scopes.join(' ') || 'none' }) }),
-  })
+  // An empty field counts as absent, which means all scopes of the page.
+  const scope = scopes && (scopes.join(' ') || 'none')
+  const response = await fetch('/site/token', postedForm({ grant, scope }))
   if (response.status === 403) throw new SessionEnded('The session has ended. Reload the page.')
   if (!response.ok) throw new Error(`The page got no token: status ${response.status}.`)
   const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number }

@@ -1,4 +1,5 @@
 /** Sends a form of the page without leaving it. The server answers a script with JSON where it would redirect a browser. */
+import { postedForm } from './with-query.ts'
 
 /** The input was refused; the message is for the person. */
 export class FormRefused extends Error {
@@ -17,8 +18,6 @@ export async function sendForm(form: HTMLFormElement): Promise<void> {
 
 export const postForm = (form: HTMLFormElement, accept: string): Promise<Response> =>
   fetch(form.action, {
-    method: 'POST',
-    headers: { Accept: accept },
-    body: new URLSearchParams([...new FormData(form)] as [string, string][]),
+    ...postedForm(Object.fromEntries(new FormData(form)) as Record<string, string>, accept),
     redirect: 'manual',
   })

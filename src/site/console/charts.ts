@@ -14,14 +14,16 @@ interface Chart {
   readonly lines: readonly ChartLine[]
 }
 
+const counted = (title: string, name: string, of: ChartLine['of'], tone: ChartLine['tone']): Chart => ({
+  title,
+  unit: 'count',
+  lines: [{ name, of, tone }],
+})
+
 export const CHARTS: readonly Chart[] = [
-  { title: 'Viewers', unit: 'count', lines: [{ name: 'Viewers', of: 'viewers', tone: 'accent' }] },
-  { title: 'Live channels', unit: 'count', lines: [{ name: 'Channels', of: 'live', tone: 'live' }] },
-  {
-    title: 'Requests per second',
-    unit: 'count',
-    lines: [{ name: 'Requests', of: 'requests', tone: 'accent' }],
-  },
+  counted('Viewers', 'Viewers', 'viewers', 'accent'),
+  counted('Live channels', 'Channels', 'live', 'live'),
+  counted('Requests per second', 'Requests', 'requests', 'accent'),
   {
     title: 'Latency',
     unit: 'milliseconds',
@@ -39,11 +41,7 @@ export const CHARTS: readonly Chart[] = [
       { name: '5xx', of: 'failed', tone: 'bad' },
     ],
   },
-  {
-    title: 'Store commands per second',
-    unit: 'count',
-    lines: [{ name: 'Commands', of: 'commands', tone: 'accent' }],
-  },
-  { title: 'Writer queue', unit: 'count', lines: [{ name: 'Waiting', of: 'queue', tone: 'warn' }] },
+  counted('Store commands per second', 'Commands', 'commands', 'accent'),
+  counted('Writer queue', 'Waiting', 'queue', 'warn'),
   { title: 'Feed lag', unit: 'milliseconds', lines: [{ name: 'Lag', of: 'lag', tone: 'quiet' }] },
 ]

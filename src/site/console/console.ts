@@ -28,9 +28,7 @@ import { searchPage } from './search-page.tsx'
 const SUBJECT = 'operator console'
 const LOCKED_OUT_SECONDS = 60
 
-type ConsoleServices = PageServices
-
-export const showConsole: PageHandler = async (browser, services: ConsoleServices) => {
+export const showConsole: PageHandler = async (browser, services) => {
   const session = await sessionOf(browser, services)
   const place = placeOf(browser)
   if (session === undefined) {
@@ -39,10 +37,10 @@ export const showConsole: PageHandler = async (browser, services: ConsoleService
     if (place[0] === 'history') return { status: 401, json: { error: 'Unauthorized', status: 401 } }
     return logInPage({ csrf: browser.csrfToken(), next: browser.here })
   }
-  return pageAt(place, { browser, services, session })
+  return pageAt(place, browser, services, session)
 }
 
-export const submitConsoleLogin: PageHandler = async (browser, services: ConsoleServices) => {
+export const submitConsoleLogin: PageHandler = async (browser, services) => {
   services.limits.takeFromAddress(browser.address)
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
@@ -59,7 +57,7 @@ export const submitConsoleLogin: PageHandler = async (browser, services: Console
   return { goTo: next }
 }
 
-export const submitConsoleLogout: PageHandler = async (browser, services: ConsoleServices) => {
+export const submitConsoleLogout: PageHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   await services.operatorSessions.end(proven.session)
@@ -67,7 +65,7 @@ export const submitConsoleLogout: PageHandler = async (browser, services: Consol
   return { goTo: CONSOLE }
 }
 
-export const submitConsole: PageHandler = async (browser, services: ConsoleServices) => {
+export const submitConsole: PageHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
@@ -82,15 +80,11 @@ export const submitConsole: PageHandler = async (browser, services: ConsoleServi
   return target === undefined ? missingPage() : submitAction(desk, api, target, form)
 }
 
-interface Request {
-  readonly browser: Browser
-  readonly services: ConsoleServices
-  readonly session: OperatorSession
-}
-
 async function pageAt(
   place: readonly string[],
-  { browser, services, session }: Request,
+  browser: Browser,
+  services: PageServices,
+  session: OperatorSession,
 ): Promise<PageAnswer> {
   const desk = deskOf(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
@@ -116,7 +110,7 @@ async function pageAt(
 async function targetAt(
   place: readonly string[],
   api: OperatorApi,
-  { demo }: ConsoleServices,
+  { demo }: PageServices,
 ): Promise<Target | undefined> {
   const [first = '', second = '', third, ...more] = place
   const resource = first === 'demo' && demo !== undefined ? DEMO : resourceAt(first)
@@ -141,7 +135,7 @@ function placeOf({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function deskOf(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): Desk {
+function deskOf(session: OperatorSession, { operatorSessions, demo }: PageServices): Desk {
   return {
     operator: session.operator,
     proof: operatorSessions.proofOf(session),
@@ -151,13 +145,13 @@ function deskOf(session: OperatorSession, { operatorSessions, demo }: ConsoleSer
 
 async function sessionOf(
   { consoleCookie }: Browser,
-  { operatorSessions }: ConsoleServices,
+  { operatorSessions }: PageServices,
 ): Promise<OperatorSession | undefined> {
   return consoleCookie === undefined ? undefined : operatorSessions.find(consoleCookie)
 }
 
 /** The fields of a form, if it came from a page of this session. */
-async function provenForm(browser: Browser, services: ConsoleServices) {
+async function provenForm(browser: Browser, services: PageServices) {
   const session = await sessionOf(browser, services)
   if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()

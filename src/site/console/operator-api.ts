@@ -38,8 +38,8 @@ export class OperatorApi {
     services: Pick<PageServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
   ) {
     const visitor = { session_id: null, scopes: [] }
-    this.client = inProcessClient(services, visitor, request =>
-      new URL(request.url).pathname.startsWith('/helix/')
+    this.client = inProcessClient(services, visitor, (request, url) =>
+      new URL(url).pathname.startsWith('/helix/')
         ? services.callApi(request, address)
         : services.callControl(request, operator, address),
     )

@@ -26,7 +26,7 @@ export const Docs = island('docs', function Docs(reader: Reader) {
 
   const change = (wanted: string) => {
     setText(wanted)
-    setCount(filter.current?.show(wanted) ?? 0)
+    setCount(filter.current?.(wanted) ?? 0)
   }
 
   return (

@@ -1,6 +1,5 @@
 /** A live broadcast: starts when enough is buffered, and connects again when the connection is lost. */
 import { waitBefore } from './backoff.ts'
-import type { ChannelState } from './channel-state.ts'
 import type { Playback } from './controls.ts'
 import { rangesOf, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'
@@ -22,6 +21,8 @@ export interface LiveSource {
   /** A picture that stood still for so long counts as a lost connection. */
   readonly stalledMilliseconds: number
 }
+
+type ChannelState = 'live' | 'offline' | 'unknown'
 
 const WATCH_MILLISECONDS = 100
 /** Playback starts, also after a stall, when so much is buffered: what follows then arrives in time. */

@@ -9,12 +9,13 @@ import type { EditedChannel } from '../../store/queries/world.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Form, type FormToken, LITERAL, Notice } from '../components/form.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { UNTITLED_VIDEO } from '../components/video-card.tsx'
+import { type ListedVideo, UNTITLED_VIDEO } from '../components/video-card.tsx'
 import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
 import { StudioLive } from '../islands/studio-live.tsx'
 import { StudioMarkers } from '../islands/studio-markers.tsx'
 import { languageName } from '../languages.ts'
+import { counted } from '../numbers.ts'
 import type { Page } from '../page.ts'
 import { studioPath } from '../studio-desk.ts'
 import type { MarkedVideo } from '../studio-markers.ts'
@@ -27,12 +28,7 @@ export interface StudioNotices {
   readonly streamKey?: string
 }
 
-interface StudioVideo {
-  readonly id: string
-  readonly title: string
-  readonly created_at: string
-  readonly view_count: number
-  readonly seconds: number
+interface StudioVideo extends ListedVideo {
   readonly isLive: boolean
 }
 
@@ -274,8 +270,7 @@ const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => 
       <div class="what">
         <a href={`/videos/${id}`}>{title}</a>
         <p class="small quiet">
-          <time datetime={created_at}>{minute(created_at)}</time> · {view_count.toLocaleString('en-US')}{' '}
-          {view_count === 1 ? 'view' : 'views'}
+          <time datetime={created_at}>{minute(created_at)}</time> · {counted(view_count, 'view', 'views')}
         </p>
       </div>
       {view.isOwner && (

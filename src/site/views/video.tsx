@@ -8,17 +8,12 @@ import { Player, type PlayerMarker } from '../islands/player.tsx'
 import type { Page } from '../page.ts'
 import { minute } from '../times.ts'
 
-interface VideoView {
-  readonly id: string
+interface VideoView extends ListedVideo {
   readonly user_id: string
   readonly user_login: string
   readonly user_name: string
-  readonly title: string
-  readonly created_at: string
-  readonly view_count: number
   readonly game: string | undefined
   readonly isLive: boolean
-  readonly seconds: number
   /** The position that the link points to. */
   readonly position: number | undefined
 }
