@@ -14,7 +14,3 @@ export function uuidText(bytes: Uint8Array): string {
   const hex = bytes.toHex()
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
-
-export function uuidBytes(text: string): Uint8Array {
-  return Uint8Array.fromHex(text.replaceAll('-', ''))
-}
