@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { SigningKeys } from '../../src/auth/signing-keys.ts'
 import { newMasterKey } from '../../src/data-folder.ts'
@@ -12,12 +12,12 @@ import { openTestStore } from '../support/stores.ts'
 const DAY = 24 * 3600 * 1000
 
 /** A key takes a third of a second to make, so every test gets the same ones, one after the other. */
-const pairs: KeyPairKeyObjectResult[] = []
+const pairs: { publicKey: KeyObject; privateKey: KeyObject }[] = []
 let made = 0
-async function nextPair(): Promise<KeyPairKeyObjectResult> {
-  const at = made++
-  pairs[at] ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
-  return pairs[at]
+async function nextPair() {
+  const pair = pairs[made] ?? generateKeyPairSync('rsa', { modulusLength: 2048 })
+  pairs[made++] = pair
+  return pair
 }
 beforeEach(() => {
   made = 0
