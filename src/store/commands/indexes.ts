@@ -9,8 +9,8 @@ import { noteFact } from './upkeep.ts'
 
 export const INDEXES_SET_ASIDE = 'indexes_set_aside'
 
-/** Threads that sort the rows of an index while this one reads them. SQLite sorts as many at once as its cache may have. */
-const SORTING = verbatim('pragma threads = 2')
+/** Two threads sort rows of an index while this one reads them; each has as much memory as the cache of the connection. */
+const SORTING = [verbatim('pragma threads = 2'), verbatim(`pragma cache_size = -${16 * 1024}`)]
 
 /** Drops the indexes of a table. Returns the statements that create them. */
 export async function dropIndexes(tx: Transaction, table: string): Promise<readonly string[]> {
@@ -24,7 +24,7 @@ export async function dropIndexes(tx: Transaction, table: string): Promise<reado
 /** Builds the unique ones of dropped indexes, and notes the others as missing. */
 export async function buildUniqueIndexes(tx: Transaction, dropped: readonly string[]): Promise<void> {
   const isUnique = (statement: string) => /^create unique /i.test(statement)
-  await tx.all(SORTING)
+  for (const setting of SORTING) await tx.all(setting)
   for (const statement of dropped.filter(isUnique)) await tx.run(verbatim(statement))
   await noteMissing(tx, [...(await missingIndexes(tx)), ...dropped.filter(each => !isUnique(each))])
 }
@@ -33,7 +33,7 @@ export async function buildUniqueIndexes(tx: Transaction, dropped: readonly stri
 export async function restoreIndex(tx: Transaction, _: object): Promise<number> {
   const [first, ...others] = await missingIndexes(tx)
   if (first === undefined) return 0
-  await tx.all(SORTING)
+  for (const setting of SORTING) await tx.all(setting)
   await tx.run(verbatim(first))
   await noteMissing(tx, others)
   return others.length
