@@ -132,7 +132,7 @@ run = Bun.spawn(
       TEST_MEMORY: memory ?? '',
       TEST_NODES: nodes,
       TEST_STRAND: strand,
-      TEST_WORLDS: worlds,
+      TEST_PREPARED_WORLDS: worlds,
       NO_COLOR: '1',
     },
     stdout: 'inherit',

@@ -26,7 +26,7 @@ export type EngineName = 'sqlite' | 'postgres'
 
 const databaseUrl = process.env.TEST_DATABASE_URL || undefined
 /** Where the world of most servers is to be copied from, if the run has prepared it. */
-const worlds = process.env.TEST_WORLDS || undefined
+const worlds = process.env.TEST_PREPARED_WORLDS || undefined
 
 /** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
 export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
