@@ -15,6 +15,7 @@ import { viewers, writers } from './measures/beside.ts'
 import { bytes } from './measures/bytes.ts'
 import { callers } from './measures/callers.ts'
 import { growth } from './measures/growth.ts'
+import { harness } from './measures/harness.ts'
 import { imports } from './measures/imports.ts'
 import { largeStore } from './measures/large-store.ts'
 import { nodes } from './measures/nodes.ts'
@@ -29,6 +30,7 @@ import { SMALLEST } from './world/world.ts'
 const STANDARD: readonly Measure[] = [
   starts,
   verbs,
+  harness,
   imports,
   bytes,
   streamChanges,

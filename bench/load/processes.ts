@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunWords, programFile } from '../../bin/runtime.js'
-import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
+import { freePort, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
 import { PeakMemory } from './usage.ts'
@@ -82,7 +82,7 @@ export class Processes {
   /** Strand with default settings, except that no limit is met. Its log is in a file of the run. */
   async startStrand(folder: string, options: StrandOptions = {}): Promise<Served> {
     const { secrets, databaseUrl, settings, core = SERVER_CORE } = options
-    const listen = `127.0.0.1:${freePort()}`
+    const listen = `127.0.0.1:${await freePort()}`
     const words = strandProgram('serve', '--data', folder, '--listen', listen)
     const began = performance.now()
     const child = this.#spawn(core, words, this.#log, {
@@ -104,32 +104,22 @@ export class Processes {
     }
   }
 
-  /** Runs a command of `strand` on a store to its end, on all cores, and watches it. */
-  runStrand(
-    world: Pick<BenchWorld, 'folder' | 'secrets'>,
-    ...words: readonly string[]
-  ): Promise<{ seconds: number; megabytes: number }> {
-    return this.#runOn(world, strandProgram(...words))
-  }
-
-  /** The same as people run it: from Node, which starts the program. The memory is that of Node. */
-  launchStrand(
-    world: Pick<BenchWorld, 'folder' | 'secrets'>,
-    ...words: readonly string[]
-  ): Promise<{ seconds: number; megabytes: number }> {
-    return this.#runOn(world, ['node', 'bin/strand.js', ...words])
-  }
-
-  async #runOn(
+  /**
+   * Runs a command of `strand` on a store to its end, on all cores, and watches it. Launched by Node, as people run it, the
+   * memory is that of Node.
+   */
+  async runStrand(
     { folder, secrets }: Pick<BenchWorld, 'folder' | 'secrets'>,
     words: readonly string[],
+    { launched = false } = {},
   ): Promise<{ seconds: number; megabytes: number }> {
+    const program = launched ? ['node', 'bin/strand.js', ...words] : strandProgram(...words)
     const began = performance.now()
-    const child = this.#spawn(ALL_CORES, [...words, '--data', folder], this.#log, settingsOf(secrets))
+    const child = this.#spawn(ALL_CORES, [...program, '--data', folder], this.#log, settingsOf(secrets))
     const peak = new PeakMemory(child.pid)
     const code = await child.exited
     const seconds = (performance.now() - began) / 1000
-    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
+    if (code !== 0) throw new Error(`strand ${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
     return { seconds, megabytes: peak.end() }
   }
 
@@ -204,11 +194,4 @@ function strandProgram(...words: readonly string[]): string[] {
 
 function bunScript(...words: readonly string[]): string[] {
   return [process.execPath, ...words]
-}
-
-export function freePort(): number {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const { port = 0 } = server
-  server.stop(true)
-  return port
 }

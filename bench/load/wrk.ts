@@ -4,18 +4,11 @@ import { join } from 'node:path'
 import { LOAD_CORE, type Processes } from './processes.ts'
 import { type BenchRequest, headersOf, requestBytes } from './request.ts'
 
-/** What one run of wrk saw. */
-export interface WrkResult {
-  readonly perSecond: number
-  readonly p99: number
-}
-
-export interface WrkLoad {
-  readonly url: string
+interface WrkLoad {
+  /** From `wrkTarget`. */
+  readonly target: readonly string[]
   /** The body of a typical answer. Less than half of it on average means that something else was answered. */
   readonly bodyBytes: number
-  /** Sent in a circle. */
-  readonly requests: readonly BenchRequest[]
   readonly connections: number
   readonly seconds: number
 }
@@ -41,10 +34,9 @@ end
  * Runs wrk once. An answer other than 2xx, a broken connection, a script that does not load (wrk then asks for /) or
  * answers that are too short make the result worthless and are errors.
  */
-export async function runWrk(processes: Processes, folder: string, load: WrkLoad): Promise<WrkResult> {
-  const { connections, seconds, bodyBytes } = load
+export async function runWrk(processes: Processes, { target, bodyBytes, connections, seconds }: WrkLoad) {
   const wrk = ['wrk', '--latency', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
-  const output = await processes.output(LOAD_CORE, [...wrk, ...requestArguments(folder, load)])
+  const output = await processes.output(LOAD_CORE, [...wrk, ...target])
   const refused = /Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1]
   if (refused !== undefined) throw new Error(`${refused} answers were not 2xx`)
   const broken = /Socket errors: (.+)/.exec(output)?.[1]
@@ -61,34 +53,21 @@ export async function runWrk(processes: Processes, folder: string, load: WrkLoad
   }
 }
 
-/** One request needs no script, which wrk would run for each. */
-function requestArguments(folder: string, { url, requests }: WrkLoad): string[] {
+/** What wrk is to ask a server for, in a circle. One request needs no script, which wrk would run for each. */
+export function wrkTarget(folder: string, url: string, requests: readonly BenchRequest[]): string[] {
   const [only] = requests
   if (requests.length === 1 && only !== undefined && only.method === undefined) {
     const headers = Object.entries(headersOf(only)).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
     return [...headers, url + only.path]
   }
-  const script = join(folder, 'wrk.lua')
-  writeFileSync(script, SCRIPT)
-  return ['-s', script, url, '--', requestFile(folder, url, requests)]
-}
-
-/** Every round sends the same requests: they are written once for each server. */
-const written = new WeakMap<readonly BenchRequest[], Map<string, string>>()
-
-function requestFile(folder: string, url: string, requests: readonly BenchRequest[]): string {
-  const files = written.get(requests) ?? new Map<string, string>()
-  written.set(requests, files)
-  const known = files.get(url)
-  if (known !== undefined) return known
-  const file = join(folder, `requests-${performance.now()}`)
+  const [script, file] = [join(folder, 'wrk.lua'), join(folder, `requests-${performance.now()}`)]
   const parts = requests.flatMap(request => {
     const bytes = requestBytes(new URL(url), request)
     return [Buffer.from(`${bytes.length}\n`), bytes, Buffer.from('\n')]
   })
+  writeFileSync(script, SCRIPT)
   writeFileSync(file, Buffer.concat(parts))
-  files.set(url, file)
-  return file
+  return ['-s', script, url, '--', file]
 }
 
 export function requireWrk(): void {

@@ -3,7 +3,6 @@
  * limits off.
  */
 import { copyStore, type Measure } from '../bench.ts'
-import { freePort } from '../load/processes.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { SMALLEST } from '../world/world.ts'
 import { compareServers, secondsOfTurns } from './rounds.ts'
@@ -25,7 +24,7 @@ const limits = (value: string) => ({
   STRAND_RATE_USER: value,
   STRAND_RATE_ANONYMOUS: value,
   STRAND_TRUSTED_PROXIES: '127.0.0.1',
-  STRAND_OPERATOR_LISTEN: `127.0.0.1:${freePort()}`,
+  STRAND_OPERATOR_LISTEN: '127.0.0.1:0',
 })
 
 export const callers: Measure = {

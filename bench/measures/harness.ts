@@ -1,33 +1,33 @@
-/**
- * How long a test harness takes to start, from Node and from the built package, one at a time and ten at once. By hand, on
- * a quiet machine: `npm run prepare && node bin/run.js bench/measures/harness.ts`.
- */
+/** How long a test harness takes to start, from Node and from the built package, alone and ten at once. */
 import { join } from 'node:path'
+import type { Measure } from '../bench.ts'
+import { ALL_CORES } from '../load/processes.ts'
+import { median } from '../statistics.ts'
 
 const ALONE = 9
 const TOGETHER = 10
-const LIMITS = { alone: 500, together: 2500 }
-
-const harness = join(import.meta.dir, '../../dist/testing/start-strand.js')
-const script = `
-const { startStrand } = await import(${JSON.stringify(harness)})
-const alone = []
-for (let start = 0; start < ${ALONE}; start++) {
+const PACKAGE = join(import.meta.dir, '../../dist/testing/start-strand.js')
+/** Prints the milliseconds of each start alone, then those of all at once. */
+const SCRIPT = `const { startStrand } = await import(${JSON.stringify(PACKAGE)})
+const times = []
+for (const count of [...Array(${ALONE}).fill(1), ${TOGETHER}]) {
   const began = performance.now()
-  const strand = await startStrand()
-  alone.push(performance.now() - began)
-  await strand.stop()
+  const strands = await Promise.all(Array.from({ length: count }, () => startStrand()))
+  times.push(performance.now() - began)
+  await Promise.all(strands.map(strand => strand.stop()))
 }
-const began = performance.now()
-const strands = await Promise.all(Array.from({ length: ${TOGETHER} }, () => startStrand()))
-const together = performance.now() - began
-await Promise.all(strands.map(strand => strand.stop()))
-console.log(JSON.stringify({ alone: alone.toSorted((a, b) => a - b)[${Math.floor(ALONE / 2)}], together }))`
+console.log(JSON.stringify(times))`
 
-const node = Bun.spawnSync(['node', '--input-type=module', '-e', script], { stderr: 'inherit' })
-const { alone, together } = JSON.parse(node.stdout.toString()) as { alone: number; together: number }
-const line = (name: string, milliseconds: number, limit: number) =>
-  `${name}: ${Math.round(milliseconds)} ms, at most ${limit}${milliseconds > limit ? ' (missed)' : ''}\n`
-process.stdout.write(line('a harness alone, median', alone, LIMITS.alone))
-process.stdout.write(line(`${TOGETHER} harnesses at once`, together, LIMITS.together))
-if (alone > LIMITS.alone || together > LIMITS.together) process.exitCode = 1
+export const harness: Measure = {
+  name: 'harness',
+  seconds: () => 10,
+  run: async ({ processes }) => {
+    const words = ['node', '--input-type=module', '-e', SCRIPT]
+    const times: number[] = JSON.parse(await processes.output(ALL_CORES, words))
+    const together = times.pop() ?? Number.NaN
+    return [
+      { work: 'Start of a test harness', value: median(times), unit: 'ms', atMost: 500 },
+      { work: `Start of ${TOGETHER} test harnesses at once`, value: together, unit: 'ms', atMost: 2500 },
+    ]
+  },
+}

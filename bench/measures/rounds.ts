@@ -2,7 +2,7 @@
 import type { Bench, Inhabited, Pace, Result } from '../bench.ts'
 import type { Served } from '../load/processes.ts'
 import { processorSecondsOf } from '../load/usage.ts'
-import { runWrk } from '../load/wrk.ts'
+import { runWrk, wrkTarget } from '../load/wrk.ts'
 import { whole } from '../report.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { median } from '../statistics.ts'
@@ -45,11 +45,11 @@ export function loadOn(
   { requests, body }: Pick<Prepared, 'requests' | 'body'>,
   connections = CONNECTIONS,
 ): Side {
-  const scratch = bench.folder(`load-${pid}-${connections}`)
+  const target = wrkTarget(bench.folder(`load-${pid}-${connections}`), url, requests)
   return async seconds => {
     const before = processorSecondsOf(pid)
-    const load = { url, requests, connections, seconds, bodyBytes: body.length }
-    const { perSecond, p99 } = await runWrk(bench.processes, scratch, load)
+    const load = { target, connections, seconds, bodyBytes: body.length }
+    const { perSecond, p99 } = await runWrk(bench.processes, load)
     await (await fetch(`${url}/healthz`)).arrayBuffer()
     await Bun.sleep(SETTLE_MILLISECONDS)
     return { perSecond, p99, perCore: (perSecond * seconds) / (processorSecondsOf(pid) - before) }

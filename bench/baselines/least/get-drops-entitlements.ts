@@ -5,9 +5,8 @@ import {
   readTime,
   readUuid,
 } from '../../../src/store/queries/entitlement-rows.ts'
-import { type LeastOperation, paginationText, parameter } from './operation.ts'
+import { cutPage, type LeastOperation, PAGE, paginationText, parameter } from './operation.ts'
 
-const PAGE = 20
 const FIELDS = 'organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id'
 const NEWEST_FIRST = `order by timestamp desc, id desc limit ${PAGE + 1}`
 const OURS = 'organization = (select number from entitlement_organizations where organization_id = ?)'
@@ -47,13 +46,7 @@ export const getDropsEntitlements: LeastOperation = ({ reader, cursors, storeFil
       rows = ofUserAndGame(user_id, game_id, organization_id)
     } else if (from === undefined) rows = first(organization_id)
     else rows = further(organization_id, String(Date.parse(String(from[0]))), String(from[1]))
-    const more = rows.length > PAGE
-    if (more) rows.pop()
-    const [top, bottom] = [rows[0], rows.at(-1)]
-    const cursor =
-      more && top !== undefined && bottom !== undefined
-        ? cursors.seal(binding(), { first: keyOf(top), last: keyOf(bottom) })
-        : undefined
+    const cursor = cutPage(rows, keyOf, ends => cursors.seal(binding(), ends))
     return `{"data":[${jsonOf(rows)}],${paginationText(cursor)}`
   }
 }

@@ -1,6 +1,10 @@
+import type { Key } from '../../../src/contract/page.ts'
 import type { Cursors } from '../../../src/http/cursor.ts'
 import type { KeyRing } from '../../../src/kit/key-ring.ts'
 import type { LeastReader } from './reader.ts'
+
+/** As many rows as a page has by default. */
+export const PAGE = 20
 
 /** What a token stands for, as far as the measured operations need to know. */
 export interface LeastCaller {
@@ -37,4 +41,16 @@ export function parameter(search: string, name: string): string | undefined {
   if (start === 0 && !search.startsWith(`${name}=`)) return undefined
   const end = search.indexOf('&', start)
   return search.slice(start + name.length + 1, end < 0 ? undefined : end)
+}
+
+/** Cuts the row that shows that there is another page, and seals the cursor to it. */
+export function cutPage<Row>(
+  rows: Row[],
+  keyOf: (row: Row) => Key,
+  seal: (ends: { first: Key; last: Key }) => string,
+): string | undefined {
+  if (rows.length <= PAGE) return undefined
+  rows.pop()
+  const [top, bottom] = [rows[0], rows.at(-1)]
+  return top && bottom && seal({ first: keyOf(top), last: keyOf(bottom) })
 }
