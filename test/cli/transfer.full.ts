@@ -370,6 +370,18 @@ test('a large import drops indexes and builds them; one that was killed leaves t
   expect((await strand(['export', '--data', half])).stdout).toBe(whole.stdout)
 }, 120_000)
 
+test('a large import that is killed has added all entitlements or none, and run again it is an import', async () => {
+  const world = writeWorld('kill.ndjson', 60_000)
+  const before = indexesIn(await makeStore('kill'))
+  const killed = new StrandProcess(['import', world, '--data', at('kill')])
+  await killed.until(() => rowsIn(at('kill')) > 0)
+  await killed.end('SIGKILL')
+  expect(rowsIn(at('kill'))).toBe(60_000)
+  const again = await strand(['import', world, '--data', at('kill'), '--json'])
+  expect(JSON.parse(again.stdout).types.entitlement).toEqual({ created: 0, changed: 0, unchanged: 60_000 })
+  expect(indexesIn(at('kill'))).toEqual(before)
+}, 120_000)
+
 test('a large import into a store with some of it changes those, and with a wrong line changes nothing', async () => {
   const world = writeWorld('partly.ndjson', 60_000)
   const lines = readFileSync(world, 'utf8').split('\n')
