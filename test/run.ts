@@ -5,7 +5,6 @@
  *
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
- *   npm run test:full -- --short
  *
  * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
  */
@@ -23,8 +22,6 @@ import { runnerOptions } from './support/runner-options.ts'
 const words = process.argv.slice(2)
 const isFull = words[0] === '--full'
 if (isFull) words.shift()
-const isShort = isFull && words[0] === '--short'
-if (isShort) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const partitionsAt = words.indexOf('--partitions')
@@ -63,21 +60,6 @@ async function buildStrand(file: string): Promise<string> {
   return file
 }
 
-/** The longest files: more trials of what other files try, long outages, floods. `--short` leaves them out. */
-const LONG = [
-  'directory/churn',
-  'disk/planted-bugs',
-  'events/kill',
-  'events/receivers',
-  'http/endless-bodies',
-  'http/odd-text',
-  'media/ffmpeg-outages',
-  'site/login-flood',
-  'site/odd-fields',
-  'store/both-stores',
-  'transfer/round-trip',
-].map(name => `./test/${name}.full.ts`)
-
 /** The slowest files of the default tier start first: one of them at the end would run while the other cores are idle. */
 const SLOW = [
   'acceptance/access',
@@ -112,9 +94,7 @@ const suffix = isFull ? 'full' : 'test'
 const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
-    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')]
-        .filter(file => !(isShort && LONG.includes(file)))
-        .sort()
+    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
 // Bun knows no order but that of earlier durations.
 const timings = join(folder, 'timings.json')
 const durations = files.map(file => [relative('.', file), SLOW.includes(file) ? 10_000 : 1000])
