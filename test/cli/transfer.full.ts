@@ -300,16 +300,11 @@ test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and 
 })
 
 /**
- * Whether an import has written entitlements. Looks only when it has opened the store: before, it would find the store in use,
- * and not take it for itself.
+ * Whether an import has begun to write entitlements, committed or not. It does not open the store: an import that finds it in
+ * use does not take it for itself.
  */
-function whenRowsIn(data: string): () => boolean {
-  let isOpen = false
-  return () => {
-    isOpen ||= existsSync(join(data, 'strand.db-wal'))
-    return isOpen && rowsIn(data) > 0
-  }
-}
+const isWritten = (data: string) =>
+  (statSync(join(data, 'strand.db-wal'), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000
 
 /** The definitions of the indexes of entitlements, and those that are noted as missing. */
 function indexesIn(data: string): { indexes: unknown[]; missing: unknown[] } {
@@ -357,7 +352,7 @@ test('a large import drops indexes and builds them; one that was killed leaves t
   const before = indexesIn(await makeStore('aside'))
   expect(before.indexes.length).toBeGreaterThan(5)
   const complete = new StrandProcess(['import', world, '--data', at('aside')])
-  await complete.until(whenRowsIn(at('aside')))
+  await complete.until(() => isWritten(at('aside')))
   // Another process meanwhile reads correctly, and leaves the indexes to the import.
   expect((await strand(['entitlement', 'list', '--data', at('aside')])).code).toBe(0)
   expect(await complete.exit()).toBe(0)
@@ -386,11 +381,13 @@ test('a large import that is killed has added all entitlements or none, and run 
   const world = writeWorld('kill.ndjson', 60_000)
   const before = indexesIn(await makeStore('kill'))
   const killed = new StrandProcess(['import', world, '--data', at('kill')])
-  await killed.until(whenRowsIn(at('kill')))
+  await killed.until(() => isWritten(at('kill')))
   await killed.end('SIGKILL')
-  expect(rowsIn(at('kill'))).toBe(60_000)
+  const unchanged = rowsIn(at('kill'))
+  expect([0, 60_000]).toContain(unchanged)
   const again = await strand(['import', world, '--data', at('kill'), '--json'])
-  expect(JSON.parse(again.stdout).types.entitlement).toEqual({ created: 0, changed: 0, unchanged: 60_000 })
+  const counts = { created: 60_000 - unchanged, changed: 0, unchanged }
+  expect(JSON.parse(again.stdout).types.entitlement).toEqual(counts)
   expect(indexesIn(at('kill'))).toEqual(before)
 }, 120_000)
 
