@@ -7,7 +7,7 @@ import { writeLines } from '../world/history.ts'
 import { type BenchWorld, SMALLEST } from '../world/world.ts'
 
 /** Beyond the mapped pages of the store, which the system takes back when it needs them. */
-const MAX_MEGABYTES = 300
+const MAX_MEGABYTES = 400
 
 export const imports: Measure = {
   name: 'import',

@@ -123,7 +123,7 @@ export class Import {
     yield* this.#passOn(
       batch => this.#checkBatch(batch, seen, isStaging),
       async batch => (isStaging ? this.#stage(batch) : batch),
-      { ahead: isStaging ? 2 : 0 },
+      { ahead: isStaging ? 1 : 0 },
     )
     if (!this.#isStopped) this.#checked = this.#lines
   }
