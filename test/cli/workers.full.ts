@@ -165,7 +165,9 @@ describe.skipIf(!onLinux)('workers', () => {
     await strand.serving()
     const workers = childrenOf(strand.pid)
     await strand.end('SIGKILL')
-    while (workers.some(isAlive)) await Bun.sleep(10)
+    const deadline = performance.now() + 10_000
+    while (workers.some(isAlive) && performance.now() < deadline) await Bun.sleep(10)
+    expect(workers.filter(isAlive)).toEqual([])
   })
 
   test('a port in use is told in one sentence, exit code 1', async () => {

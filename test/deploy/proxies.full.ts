@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Cable } from '../support/cable.ts'
 import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
 import { EventClient } from '../support/event-client.ts'
-import { StoreLateness } from '../support/lateness.ts'
 import { type Node, startTwoNodes } from '../support/nodes.ts'
 import { PROXIES, type ProxyName } from '../support/proxies.ts'
 import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
@@ -12,12 +11,9 @@ import { endAllProcesses } from '../support/strand-process.ts'
 
 const CHANNELS = 60
 const BROADCASTER = '1000'
-const REQUESTS_A_SECOND = 100
+const REQUESTS_A_SECOND = 150
 /** In progress through one proxy, at most: a busy machine is asked less. */
 const AT_ONCE = 8
-/** How long a node waits for its store, and what a machine that has time never takes for a row. */
-const STORE_MILLISECONDS = 3000
-const LATE_MILLISECONDS = 500
 /** More of them make a longer search for a rare failure. */
 const RESTARTS = Number(process.env.TEST_RESTARTS || 1)
 
@@ -73,10 +69,7 @@ async function settle(node: Node): Promise<void> {
 async function moveViewers(node: Node, isOver: () => boolean): Promise<void> {
   for (let turn = 0; !isOver(); turn++) {
     const counts = Object.fromEntries(everybody.map((id, n) => [id, (n * 37 + turn * 11) % 61]))
-    // A busy machine may have no time for PostgreSQL; the next turn is as good.
-    await node.control('POST', '/viewers', { counts }).catch((error: Error) => {
-      if (!error.message.includes('answered 503')) throw error
-    })
+    await node.control('POST', '/viewers', { counts })
     await Bun.sleep(20)
   }
 }
@@ -124,7 +117,7 @@ function createMarker(url: string, key: string): Promise<Response> {
 
 /** Reads and writes that may be repeated, at a steady rate if the machine keeps up, until it is stopped. */
 class Load {
-  readonly failures: { readonly sentAt: number; readonly isOfStore: boolean; readonly text: string }[] = []
+  readonly failures: string[] = []
   answered = 0
   readonly #url: string
   readonly #name: string
@@ -154,13 +147,8 @@ class Load {
   }
 
   #send(turn: number): void {
-    const sentAt = Date.now()
-    const fail = (text: string) =>
-      this.failures.push({
-        sentAt,
-        isOfStore: text.includes('The store is unavailable'),
-        text: `${new Date(sentAt).toISOString()} request ${turn}: ${text}`,
-      })
+    const began = new Date().toISOString()
+    const fail = (text: string) => this.failures.push(`${began} request ${turn}: ${text}`)
     const sent = this.#ask(turn).then(
       async answer => {
         const text = await answer.text()
@@ -262,9 +250,9 @@ for (const name of PROXIES) {
       await nodes[0].control('DELETE', '/tokens', { token })
       const ended = performance.now()
       for (let inARow = 0; inARow < 10; ) {
+        const sent = performance.now()
         inARow = (await ask()).status === 401 ? inARow + 1 : 0
-        // A second, and the rest for a busy machine.
-        if (inARow === 0) expect(performance.now() - ended).toBeLessThan(5000)
+        if (inARow === 0) expect(sent - ended).toBeLessThan(1000)
       }
     })
 
@@ -323,21 +311,16 @@ for (const name of PROXIES) {
 }
 
 describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
-  /** Everything sent meanwhile through any of the proxies must succeed, unless PostgreSQL has no time. */
+  /** Everything sent meanwhile through any of the proxies must succeed. */
   async function underLoad(work: () => Promise<void>): Promise<void> {
-    const lateness = new StoreLateness(place.databaseUrl ?? '')
     const loads = new Map([...proxies].map(([name, proxy]) => [name, new Load(proxy)]))
     await Bun.sleep(1000)
     await work()
     await Bun.sleep(2000)
-    for (const load of loads.values()) await load.stop()
-    const pauses = await lateness.stop(LATE_MILLISECONDS)
-    const isExplained = (sentAt: number) =>
-      pauses.some(({ at }) => at > sentAt - 2 * STORE_MILLISECONDS && at < sentAt + 2 * STORE_MILLISECONDS)
     for (const [name, load] of loads) {
-      const failures = load.failures.filter(({ isOfStore, sentAt }) => !(isOfStore && isExplained(sentAt)))
-      expect([name, failures.map(({ text }) => text)]).toEqual([name, []])
-      expect(load.answered).toBeGreaterThan(REQUESTS_A_SECOND)
+      await load.stop()
+      expect([name, load.failures]).toEqual([name, []])
+      expect(load.answered).toBeGreaterThan(2 * REQUESTS_A_SECOND)
     }
   }
 

@@ -158,7 +158,7 @@ for (const engine of engines) {
             })
           }
         }),
-        { numRuns: 30 },
+        { numRuns: 60 },
       )
     })
 
@@ -200,7 +200,7 @@ for (const engine of engines) {
             undefined,
           ])
         }),
-        { numRuns: 10 },
+        { numRuns: 20 },
       )
     })
 

@@ -188,7 +188,7 @@ describe('guessing', () => {
       const [one, two] = server.world.users.map(user => user.login)
       const statuses = new Map<number, number>()
       const began = performance.now()
-      for (let n = 0; n < 1000; n += 100) {
+      for (let n = 0; n < 2000; n += 100) {
         const batch = Array.from({ length: 100 }, (_, k) =>
           guess(person, one ?? '', `10.${(n + k) % 250}.${Math.floor((n + k) / 250)}.1`),
         )

@@ -15,7 +15,7 @@ import { freePort } from '../support/postgres.ts'
 import { STRAND } from '../support/strand-process.ts'
 
 /** A longer run: TEST_KILLS=50 */
-const KILLS = Number(process.env.TEST_KILLS || 12)
+const KILLS = Number(process.env.TEST_KILLS || 20)
 const GROUPS = 8
 const GROUP_SIZE = 100
 /** A server is killed after so many acknowledged batches at most, and so many milliseconds at most. */
@@ -222,7 +222,7 @@ test(`after ${KILLS} kills during batches nothing acknowledged is lost and no ba
   let acknowledged = 0
   let unanswered = 0
   try {
-    const usual = await server.start()
+    await server.start()
     const { token, groups } = await prepare(server)
     for (let kill = 0; kill < KILLS; kill++) {
       // The random moment is the test: from before the first commit to well within the stream of them. It is counted in
@@ -254,9 +254,8 @@ test(`after ${KILLS} kills during batches nothing acknowledged is lost and no ba
     expect(store.query('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
     expect(store.query('pragma foreign_key_check').all()).toEqual([])
     store.close()
-    // The median: what else the machine does may hold up one of them, or each start alike.
-    const median = restarts.sort((a, b) => a - b)[KILLS / 2]
-    expect(median).toBeLessThan(Math.max(RESTART_MILLISECONDS, 3 * usual))
+    // The median: what else the machine does may hold up one of them.
+    expect(restarts.sort((a, b) => a - b)[KILLS / 2]).toBeLessThan(RESTART_MILLISECONDS)
     // Or else the kills missed the work, and the test would be blind.
     expect(acknowledged).toBeGreaterThan(KILLS * GROUPS)
     expect(unanswered).toBeGreaterThan(0)

@@ -1,5 +1,4 @@
 /** What a busy machine takes from a page and from this process: by how much a timer is late in each. */
-import { SQL } from 'bun'
 import type { Page } from 'playwright-core'
 
 /** How late something was, and when it came. */
@@ -45,41 +44,6 @@ export class Lateness {
 
 export const totalOf = (pauses: readonly Pause[]): number =>
   pauses.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
-
-/**
- * How late a PostgreSQL is that a busy machine gives no time, and this process: a node that waits for its store answers 503
- * then, and is right to.
- */
-export class StoreLateness {
-  readonly #pauses: Pause[] = []
-  readonly #timer = noteLateness(this.#pauses, TICK_MILLISECONDS)
-  readonly #asking: Promise<void>
-  #isOver = false
-
-  constructor(databaseUrl: string) {
-    this.#asking = this.#ask(databaseUrl)
-  }
-
-  /** Stops, and gives when a write took longer than this. */
-  async stop(longerThan: number): Promise<Pause[]> {
-    this.#isOver = true
-    clearInterval(this.#timer)
-    await this.#asking
-    return this.#pauses.filter(({ milliseconds }) => milliseconds > longerThan)
-  }
-
-  async #ask(databaseUrl: string): Promise<void> {
-    const client = new SQL(databaseUrl, { max: 1 })
-    await client.unsafe('create table if not exists asked (at bigint)')
-    while (!this.#isOver) {
-      const began = Date.now()
-      await client.unsafe(`insert into asked values (${began})`)
-      this.#pauses.push({ at: Date.now(), milliseconds: Date.now() - began })
-      await Bun.sleep(TICK_MILLISECONDS)
-    }
-    await client.close()
-  }
-}
 
 /** How something ended, and in how many milliseconds, without those that this process was late. */
 export async function timed(work: Promise<unknown>): Promise<{ outcome: unknown; took: number }> {

@@ -51,7 +51,7 @@ const chaptersIn = (chapters: readonly ProbedChapter[]) =>
 const probedChapters = (file: string) => chaptersIn(probe(file, '-show_chapters').chapters)
 
 const holds = (property: (given: MarkerExport) => void) =>
-  fc.assert(fc.property(anyExport, property), { numRuns: 20 })
+  fc.assert(fc.property(anyExport, property), { numRuns: 60 })
 
 describe.skipIf(ffprobe === undefined || ffmpeg === undefined)('FFmpeg', () => {
   test('reads the chapters of FFmetadata, whatever their names contain', () => {
