@@ -15,7 +15,6 @@ import type { Caller } from '../domain/caller.ts'
 import { Batcher } from '../kit/batcher.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { Recent } from '../kit/recent.ts'
 import {
   type BucketSize,
   perMinute,
@@ -34,6 +33,7 @@ import {
   fullBucket,
   type Limiter,
   LocalLimiter,
+  PerCaller,
   type RateLimits,
   sizesOf,
 } from './rate-limit.ts'
@@ -47,8 +47,6 @@ const QUICK_MILLISECONDS = 1000
 const LEASE_MILLISECONDS = 2000
 /** Minimum time between lease requests after one was refused. */
 const REFUSED_MILLISECONDS = 100
-/** A little above 100,000, so that this many callers in rotation all stay in memory. */
-const MAX_CALLERS = 2 ** 17
 const MAX_BATCH = 256
 /** While the store is unavailable each process counts locally, with this fraction of the limit. */
 const FALLBACK_FRACTION = 1 / 4
@@ -88,7 +86,7 @@ export class LeasedLimiter implements Limiter {
   readonly #sizes: Readonly<Record<keyof RateLimits, Sizes>>
   readonly #leases: Batcher<LeaseRequest, LeaseGrant>
   readonly #fallback: LocalLimiter
-  readonly #accounts = new Recent<Account>(MAX_CALLERS)
+  readonly #accounts = new PerCaller<Account>()
   readonly #outcomes = { granted: 0, refused: 0, failed: 0 }
   readonly #maxWait: number
   #unavailableUntil = 0
@@ -118,18 +116,17 @@ export class LeasedLimiter implements Limiter {
   take(caller: Caller, address: () => string): MaybePromise<Allowance> {
     const sizes = this.#sizes[bucketOf(caller)]
     if (sizes.whole.capacity === 0) return fullBucket(Date.now())
-    const name = bucketName(caller, address)
     const now = performance.now()
-    const account = this.#account(name, sizes, now)
+    const account = this.#accounts.get(caller, address, () => newAccount(sizes, now))
     if (spend(account, sizes, now)) {
       if (isRunningLow(account, sizes) && now >= this.#unavailableUntil && !isRefused(account, now))
-        this.#renew(caller, name, account, sizes).catch(() => undefined)
+        this.#renew(caller, address, account, sizes).catch(() => undefined)
       return currentAllowance(account, sizes, now, true)
     }
     if (isRefused(account, now)) return currentAllowance(account, sizes, now, false)
     if (now < this.#unavailableUntil) return this.#fallback.take(caller, address)
     return chain(
-      this.#spendLeased(caller, name, account, sizes),
+      this.#spendLeased(caller, address, account, sizes),
       allowance => allowance ?? this.#fallback.take(caller, address),
     )
   }
@@ -145,7 +142,7 @@ export class LeasedLimiter implements Limiter {
   /** Undefined if the store does not respond in time; the limiter then pauses its requests for a while. */
   async #spendLeased(
     caller: Caller,
-    name: string,
+    address: () => string,
     account: Account,
     sizes: Sizes,
   ): Promise<Allowance | undefined> {
@@ -154,7 +151,7 @@ export class LeasedLimiter implements Limiter {
       const now = performance.now()
       if (spend(account, sizes, now)) return currentAllowance(account, sizes, now, true)
       if (isRefused(account, now)) return currentAllowance(account, sizes, now, false)
-      const renewed = this.#renew(caller, name, account, sizes).then(
+      const renewed = this.#renew(caller, address, account, sizes).then(
         () => true,
         () => false,
       )
@@ -165,7 +162,7 @@ export class LeasedLimiter implements Limiter {
     }
   }
 
-  #renew(caller: Caller, name: string, account: Account, sizes: Sizes): Promise<void> {
+  #renew(caller: Caller, address: () => string, account: Account, sizes: Sizes): Promise<void> {
     account.lease ??= {
       points: 0,
       until: 0,
@@ -176,6 +173,7 @@ export class LeasedLimiter implements Limiter {
       renewing: undefined,
     }
     const { lease } = account
+    const name = bucketName(caller, address)
     const storedName = bucketOf(caller) === 'anonymous' ? `address ${name}` : name
     lease.renewing ??= this.#lease(storedName, account, lease, sizes.whole.capacity)
       .catch(error => {
@@ -209,15 +207,15 @@ export class LeasedLimiter implements Limiter {
     this.#outcomes[grant.granted === 0 ? 'refused' : 'granted'] += 1
     if (grant.granted === 0) lease.refusedUntil = now + REFUSED_MILLISECONDS
   }
-
-  #account(name: string, { local }: Sizes, now: number): Account {
-    const known = this.#accounts.get(name)
-    if (known !== undefined) return known
-    const account = { points: local.capacity, at: now, unreported: 0, recent: 0, lease: undefined }
-    this.#accounts.set(name, account)
-    return account
-  }
 }
+
+const newAccount = ({ local }: Sizes, now: number): Account => ({
+  points: local.capacity,
+  at: now,
+  unreported: 0,
+  recent: 0,
+  lease: undefined,
+})
 
 function localPartOf(limit: number): number {
   return Math.floor(limit * LOCAL_FRACTION)

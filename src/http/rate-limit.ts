@@ -2,7 +2,8 @@ import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { networkOf } from '../kit/network.ts'
-import { type BucketSize, perMinute, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { Recent } from '../kit/recent.ts'
+import { type BucketSize, perMinute, refill, type TokenBucket, takePoint } from '../kit/token-buckets.ts'
 
 /** Points per minute for each kind of caller; 0 disables the limit (D-17). */
 export interface RateLimits {
@@ -32,17 +33,20 @@ export interface Limiter {
 /** Token buckets in memory, filled by the monotonic clock: the demo clock and clock changes do not affect them. */
 export class LocalLimiter implements Limiter {
   readonly #sizes: BucketSizes
-  readonly #buckets: TokenBuckets
+  readonly #buckets = new PerCaller<TokenBucket>()
+  readonly #now: () => number
 
-  constructor(limits: RateLimits, monotonic?: () => number) {
+  constructor(limits: RateLimits, monotonic = () => performance.now()) {
     this.#sizes = sizesOf(limits)
-    this.#buckets = new TokenBuckets(monotonic)
+    this.#now = monotonic
   }
 
   take(caller: Caller, address: () => string): Allowance {
     const size = this.#sizes[bucketOf(caller)]
     if (size.capacity === 0) return fullBucket(Date.now())
-    const bucket = this.#buckets.get(bucketName(caller, address), size)
+    const now = this.#now()
+    const bucket = this.#buckets.get(caller, address, () => ({ points: size.capacity, at: now }))
+    refill(bucket, now, size)
     const allowed = takePoint(bucket)
     return allowanceOf(allowed, size.capacity, bucket.points)
   }
@@ -77,18 +81,35 @@ export function fullBucket(now: number): Allowance {
   return full
 }
 
-/** A caller is the same object for all requests with a token, so its name is built once and keeps its hash. */
-const namesOfCallers = new WeakMap<Caller, string>()
+/** A little above 100,000, so that this many callers in rotation all stay in memory. */
+const MAX_CALLERS = 2 ** 17
+
+/**
+ * What a limiter keeps for each caller, in bounded memory. The caller is the same object for all requests with a token, so
+ * what is kept for it is mostly found by that object, without its name.
+ */
+export class PerCaller<Kept> {
+  readonly #byName = new Recent<Kept>(MAX_CALLERS)
+  readonly #found = new WeakMap<Caller, { readonly kept: Kept; readonly generation: number }>()
+
+  get(caller: Caller, address: () => string, create: () => Kept): Kept {
+    const found = this.#found.get(caller)
+    if (found !== undefined && found.generation === this.#byName.generation) return found.kept
+    const name = bucketName(caller, address)
+    const known = this.#byName.get(name)
+    const kept = known ?? create()
+    if (known === undefined) this.#byName.set(name, kept)
+    // The name of others is their address.
+    if (bucketOf(caller) !== 'anonymous')
+      this.#found.set(caller, { kept, generation: this.#byName.generation })
+    return kept
+  }
+}
 
 /** The name of a caller's bucket. Visitors of the site share that of their address (D-150). That of an address is its network, which unlike the others contains no space. */
 export function bucketName(caller: Caller, address: () => string): string {
   if (!isTokenCaller(caller) || isVisitor(caller)) return networkOf(address())
-  const known = namesOfCallers.get(caller)
-  if (known !== undefined) return known
-  const name =
-    caller.kind === 'app' ? `app ${caller.client_id}` : `user ${caller.client_id} ${caller.user_id}`
-  namesOfCallers.set(caller, name)
-  return name
+  return caller.kind === 'app' ? `app ${caller.client_id}` : `user ${caller.client_id} ${caller.user_id}`
 }
 
 /** Seconds until an empty bucket has a point again, rounded up (D-17). */

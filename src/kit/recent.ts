@@ -17,11 +17,17 @@ export class Recent<Value> {
   #old = new Map<string, Value>()
   /** Of all young entries. */
   #weight = 0
+  #generation = 0
 
   /** Keeps at least the `most` most recent entries, and at most twice as many. */
   constructor(most: number, options: Options<Value> = {}) {
     this.#most = most
     this.#options = options
+  }
+
+  /** Changes when entries grow old or are cleared. Until then, one that was found counts as recently used. */
+  get generation(): number {
+    return this.#generation
   }
 
   get size(): number {
@@ -45,6 +51,7 @@ export class Recent<Value> {
       this.#old = this.#young
       this.#young = new Map()
       this.#weight = 0
+      this.#generation += 1
     }
     this.#young.set(name, value)
     this.#weight += weight
@@ -65,6 +72,7 @@ export class Recent<Value> {
     this.#young.clear()
     this.#old.clear()
     this.#weight = 0
+    this.#generation += 1
   }
 
   *[Symbol.iterator](): Generator<[string, Value]> {
