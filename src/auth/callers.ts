@@ -126,9 +126,20 @@ function concerns(access: Exclude<EndedAccess, { tokens: unknown }>, token: Acce
   return 'client_id' in access ? access.client_id === token.client_id : access.user_id === token.user_id
 }
 
+/** Most tokens of a client have the same scopes: sharing them saves memory, and they are read from the cache of the processor. */
+const scopesByText = new Recent<readonly string[]>(1000)
+
+function readScopes(text: string): readonly string[] {
+  const known = scopesByText.get(text)
+  if (known !== undefined) return known
+  const scopes: readonly string[] = JSON.parse(text)
+  scopesByText.set(text, scopes)
+  return scopes
+}
+
 function readToken(row: KnownToken): AccessToken {
   const { client_id, user_id, login } = row
-  const scopes: readonly string[] = JSON.parse(row.scopes)
+  const scopes = readScopes(row.scopes)
   return {
     client_id,
     user_id,
