@@ -12,7 +12,6 @@ import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
-import type { Pairs } from '../kit/text.ts'
 import type { Faults } from '../operations/faults.ts'
 import {
   type Implementation,
@@ -260,11 +259,10 @@ export class Endpoint {
   #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<EndpointCall> {
     const { operation } = this
     if (operation.answerLines !== undefined) context.holdOpen()
-    const pairs = parseQuery(context.search)
+    const reader = this.#reader()
+    const query = reader.query(context.search)
     const idempotencyKey =
       operation.idempotent && !this.#isStrict ? readIdempotencyKey(context.headers) : undefined
-    const reader = this.#reader()
-    const query = reader.query(pairs)
     for (const check of this.#strictChecks) {
       const refused = check(query)
       if (refused !== undefined) throw new Problem(refused)
@@ -274,13 +272,14 @@ export class Endpoint {
     if (operation.params !== undefined) call.params = reader.params(params) as never
     if (operation.bodyLines !== undefined)
       call.bodyPieces = readApiPieces(context.request, this.#dependencies.importBytes)
-    if (operation.body !== undefined) return this.#readBody(call, context, pairs)
+    if (operation.body !== undefined) return this.#readBody(call, context)
     if (operation.page !== undefined) call.window = this.#paging.windowOf(call)
     return call
   }
 
-  async #readBody(call: EndpointCall, context: RequestContext, pairs: Pairs): Promise<EndpointCall> {
+  async #readBody(call: EndpointCall, context: RequestContext): Promise<EndpointCall> {
     const { request } = context
+    const pairs = parseQuery(context.search)
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
     const bytes = await readApiBody(request, limit)
     context.body = bytes

@@ -3,7 +3,7 @@ import { type Operation, queryParametersOf } from '../contract/operation.ts'
 import { MAX_LOOK_UP } from '../contract/page.ts'
 import { Problem, raise } from '../contract/problem.ts'
 import { createCheck, type Fields, parseJsonObject as parseObject, pickKnown } from '../domain/input.ts'
-import { decodeUtf8, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
+import { decodeUtf8, isEncoded, type Pairs, percentDecode, readPairs, splitPairs } from '../kit/text.ts'
 
 const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
@@ -30,22 +30,25 @@ export function parseJsonObject(bytes: Uint8Array): Fields {
 
 /** Reads and checks the input of one operation. Built once from its declaration. */
 export interface InputReader {
-  query(pairs: Pairs): Fields
+  query(search: string): Fields
   body(json: Fields, pairs: Pairs): Fields
   params(raw: Readonly<Record<string, string>>): Fields
 }
 
 export function createInputReader(operation: Operation): InputReader {
   const querySchema = queryParametersOf(operation)
-  const collectQuery = createCollector(querySchema)
+  const addToQuery = createAdder(querySchema)
   const checkQuery = createValidator(querySchema)
   const bodySchema = operation.body
-  const collectBody = bodySchema && createCollector(bodySchema)
+  const addToBody = bodySchema && createAdder(bodySchema)
   const checkBody = bodySchema && createValidator(bodySchema)
   const checkParams = operation.params && createValidator(operation.params)
   return {
-    query: pairs => {
-      const fields = collectQuery(pairs)
+    query: search => {
+      const fields: Fields = {}
+      // One that is not encoded is well formed and needs no list. Of others no piece counts if another is malformed.
+      if (isEncoded(search)) for (const [name, value] of parseQuery(search)) addToQuery(fields, name, value)
+      else readPairs(search, (name, value) => addToQuery(fields, name, value))
       const { exactlyOne, exactlyOneProblem, lookUpBy } = operation
       if (lookUpBy !== undefined) refuseTooMany(fields, lookUpBy)
       checkQuery(fields)
@@ -56,9 +59,13 @@ export function createInputReader(operation: Operation): InputReader {
       return fields
     },
     body: (json, pairs) => {
-      if (bodySchema === undefined || checkBody === undefined || collectBody === undefined) return {}
+      if (bodySchema === undefined || checkBody === undefined || addToBody === undefined) return {}
       const fields = pickKnown(bodySchema, json)
-      if (operation.bodyFrom === 'anywhere') merge(fields, collectBody(pairs))
+      if (operation.bodyFrom === 'anywhere') {
+        const more: Fields = {}
+        for (const [name, value] of pairs) addToBody(more, name, value)
+        merge(fields, more)
+      }
       checkBody(fields)
       return fields
     },
@@ -95,10 +102,10 @@ function refuseTooMany(fields: Fields, names: readonly string[]): void {
 }
 
 /**
- * Collects the values of known names. An empty value counts as absent, unless `emptyIsValue` is declared; a repeated scalar
- * is rejected.
+ * Adds a pair to the fields if its name is known. An empty value counts as absent, unless `emptyIsValue` is declared; a
+ * repeated scalar is rejected.
  */
-function createCollector(schema: TObject): (pairs: Pairs) => Fields {
+function createAdder(schema: TObject): (fields: Fields, name: string, value: string) => void {
   const types = new Map<string, unknown>()
   const mayBeEmpty = new Set<string>()
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -106,19 +113,15 @@ function createCollector(schema: TObject): (pairs: Pairs) => Fields {
     types.set(name, type)
     if (emptyIsValue) mayBeEmpty.add(name)
   }
-  return pairs => {
-    const fields: Fields = {}
-    for (const [name, value] of pairs) {
-      const type = types.get(name)
-      if (type === undefined || (value === '' && !mayBeEmpty.has(name))) continue
-      const present = fields[name]
-      if (type === 'array') {
-        if (present === undefined) fields[name] = [value]
-        else (present as string[]).push(value)
-      } else if (present !== undefined) raise('repeated_parameter', name)
-      else fields[name] = type === 'integer' ? integer(name, value) : value
-    }
-    return fields
+  return (fields, name, value) => {
+    const type = types.get(name)
+    if (type === undefined || (value === '' && !mayBeEmpty.has(name))) return
+    const present = fields[name]
+    if (type === 'array') {
+      if (present === undefined) fields[name] = [value]
+      else (present as string[]).push(value)
+    } else if (present !== undefined) raise('repeated_parameter', name)
+    else fields[name] = type === 'integer' ? integer(name, value) : value
   }
 }
 

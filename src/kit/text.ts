@@ -44,6 +44,11 @@ function rankOfUnit(unit: number): number {
 /** Splits `a=1&b=2`; empty pieces are skipped (D-11). Undefined if a piece is not percent-encoded UTF-8. */
 export function splitPairs(text: string): Pairs | undefined {
   const pairs: (readonly [string, string])[] = []
+  return readPairs(text, (name, value) => pairs.push([name, value])) ? pairs : undefined
+}
+
+/** The same without a list. False: it ended at a piece that is not percent-encoded UTF-8. */
+export function readPairs(text: string, take: (name: string, value: string) => void): boolean {
   const read = isEncoded(text) ? decodePiece : unchanged
   for (let start = 0, end: number; start < text.length; start = end + 1) {
     const ampersand = text.indexOf('&', start)
@@ -53,13 +58,13 @@ export function splitPairs(text: string): Pairs | undefined {
     const hasValue = equals >= 0 && equals < end
     const name = read(text.slice(start, hasValue ? equals : end))
     const value = hasValue ? read(text.slice(equals + 1, end)) : ''
-    if (name === undefined || value === undefined) return undefined
-    pairs.push([name, value])
+    if (name === undefined || value === undefined) return false
+    take(name, value)
   }
-  return pairs
+  return true
 }
 
-function isEncoded(text: string): boolean {
+export function isEncoded(text: string): boolean {
   return text.includes('%') || text.includes('+')
 }
 
