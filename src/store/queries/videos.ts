@@ -11,6 +11,9 @@ import type { SessionId } from './media-servers.ts'
 /** A video and its user. */
 export type Video = Omit<ListedVideo, 'duration_seconds' | 'marker_count' | 'is_live'>
 
+/** The same without what it shows. */
+export type OwnedVideo = Pick<Video, 'id' | 'user_id' | 'user_login' | 'user_name'>
+
 /** A video with everything an operator sees; the duration is computed. */
 export type VideoRow = Omit<ListedVideo, 'duration_seconds'>
 
@@ -25,6 +28,8 @@ const videoColumns = sql`v.id, v.stream_id, v.user_id, (select login from users 
     (select display_name from users u where u.id = v.user_id) as user_name, v.title, v.description, v.language,
     coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
 const videos = sql`select ${videoColumns} from videos v`
+const ownedVideos = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
+  from videos v join users u on u.id = v.user_id`
 const listedVideos = sql`select ${videoColumns},
     (select count(*) from video_markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
@@ -80,13 +85,15 @@ function downTo(order: Order, since: string): Order {
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videos} where v.id = ${id}`),
 
+  owned: (id: string) => db.get<OwnedVideo>(sql`${ownedVideos} where v.id = ${id}`),
+
   /** The videos with these ids that exist. */
   named: (ids: readonly string[]) => db.all<Video>(sql`${videos} where ${isOneOf(sql`v.id`, ids)}`),
 
   /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
   latestOf: (user_id: string) =>
-    db.get<Video>(
-      sql`${videos} where v.id = coalesce(
+    db.get<OwnedVideo>(
+      sql`${ownedVideos} where v.id = coalesce(
             (select video_id from streams where user_id = ${user_id}),
             (select id from videos where user_id = ${user_id} and ended_at is not null
               order by ended_at desc, length(id) desc, id desc limit 1))`,
