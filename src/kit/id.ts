@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 2024-01-01: decimal ids count milliseconds from here. With the random part they stay below 2^53 until 2093. */
@@ -26,7 +26,7 @@ export function moveDecimalIds(): void {
 
 /** Entitlements, benefits, organizations: 122 random bits, so that ids cannot be guessed. */
 export function uuid(): string {
-  return randomUUID()
+  return crypto.randomUUID()
 }
 
 /** A UUID that sorts after earlier ones. */
