@@ -26,12 +26,8 @@ export async function openAnonymousFile(folder: string): Promise<FileHandle> {
   return file
 }
 
-/** Writes all bytes: a single write may accept fewer. */
-export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done).catch(failSpool)).bytesWritten
-  }
-}
+export const append = (file: FileHandle, text: string | Uint8Array): Promise<void> =>
+  file.appendFile(text).catch(failSpool)
 
 /** The spool folder is full or not writable. */
 export class SpoolError extends Error {
@@ -48,7 +44,7 @@ export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string)
   let isComplete = false
   async function* firstRead(): AsyncGenerator<Uint8Array> {
     for await (const chunk of incoming) {
-      await writeAll(file, chunk)
+      await append(file, chunk)
       yield chunk
     }
     isComplete = true

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, statSync } from
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { SpoolError, writeAll } from '../../transfer/spool.ts'
+import { append, SpoolError } from '../../transfer/spool.ts'
 import { requireConfirmation } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
 
@@ -49,10 +49,7 @@ export async function writeFile<T>(file: string, work: (output: Output) => Promi
     throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`)
   }
   try {
-    const encoder = new TextEncoder()
-    const result = await work(text =>
-      writeAll(handle, typeof text === 'string' ? encoder.encode(text) : text),
-    )
+    const result = await work(text => append(handle, text))
     await handle.sync()
     await handle.close()
     await rename(unfinished, file)

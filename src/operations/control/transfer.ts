@@ -3,7 +3,7 @@ import { Problem, problem, raise, reasonPhrases, refuse } from '../../contract/p
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, WrongLine } from '../../transfer/import.ts'
-import { openAnonymousFile, piecesOf, SpoolError, spool, writeAll } from '../../transfer/spool.ts'
+import { append, openAnonymousFile, piecesOf, SpoolError, spool } from '../../transfer/spool.ts'
 import { implement, type Services, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
@@ -17,7 +17,7 @@ export const handleExportLines = implement(exportLines, async (_call, { store, l
   const onSpoolError = raiseSpoolError({ log, spoolFolder })
   const file = await openAnonymousFile(spoolFolder).catch(onSpoolError)
   try {
-    await writeLines(store, {}, text => writeAll(file, encoder.encode(text)))
+    await writeLines(store, {}, text => append(file, text))
   } catch (error) {
     await file.close()
     return onSpoolError(error)
@@ -56,8 +56,7 @@ export const handleImportLines = implement(
         )
       return onSpoolError(error)
     }
-    const report = encodeEvents(running.run(), error => failureOf(error, log, logFields()))
-    return new StreamedLines(report, () => file.close())
+    return new StreamedLines(encodeEvents(running.run(), log, logFields), () => file.close())
   },
 )
 
@@ -75,7 +74,8 @@ async function* completeBody(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<
 /** The lines of the response to an import. A failure is its last line. */
 async function* encodeEvents(
   events: AsyncIterable<ImportEvent>,
-  failureOf: (error: unknown) => { readonly status: number; readonly message: string },
+  log: Services['log'],
+  logFields: Parameters<typeof failureOf>[2],
 ): AsyncGenerator<Uint8Array> {
   const lineOf = (event: ImportEvent) => encoder.encode(`${JSON.stringify(event)}\n`)
   let reportedAt = Number.NEGATIVE_INFINITY
@@ -86,7 +86,7 @@ async function* encodeEvents(
       yield lineOf(event)
     }
   } catch (error) {
-    const { status, message } = failureOf(error)
+    const { status, message } = failureOf(error, log, logFields)
     yield lineOf({ failure: { error: reasonPhrases[status] ?? 'Error', status, message } })
   }
 }
@@ -94,15 +94,15 @@ async function* encodeEvents(
 function failureOf(
   thrown: unknown,
   log: Services['log'],
-  request: Readonly<Record<string, string | undefined>>,
-): { readonly status: number; readonly message: string } {
+  logFields: () => object,
+): Pick<Problem, 'status' | 'message'> {
   if (thrown instanceof WrongLine)
     return { status: 400, message: `Line ${thrown.line}: ${thrown.why}. The lines before it were imported.` }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ ...request, reason: thrown.message }, 'import aborted by the store')
+    log.warn({ ...logFields(), reason: thrown.message }, 'import aborted by the store')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  log.error({ ...request, error }, 'import failed unexpectedly')
+  log.error({ ...logFields(), error }, 'import failed unexpectedly')
   return problem('internal')
 }
