@@ -79,7 +79,8 @@ export function createCheck(schema: TObject): (fields: Fields) => BadField | und
   return fields => checkText(fields) ?? checkShape(fields)
 }
 
-function checkText(fields: Fields): BadField | undefined {
+/** The rule for all text (D-12). */
+export function checkText(fields: Fields): BadField | undefined {
   for (const name in fields) {
     if (!isText(fields[name]))
       return refuse('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
@@ -87,7 +88,7 @@ function checkText(fields: Fields): BadField | undefined {
   return undefined
 }
 
-function createShapeCheck(schema: TObject): (fields: Fields) => BadField | undefined {
+export function createShapeCheck(schema: TObject): (fields: Fields) => BadField | undefined {
   const compiled = Compile(schema)
   return fields => {
     if (compiled.Check(fields)) return undefined
