@@ -17,14 +17,10 @@ export const handleCreateClient = implement(createClient, async ({ body }, { sto
   const secret = kind === 'confidential' ? mintSecret('secret') : undefined
   const client = await store.commands.createClient({
     client: {
+      ...body,
       id: randomAlphanumerics(30).toLowerCase(),
-      name: body.name,
       organization_id: body.organization_id?.toLowerCase() ?? null,
-      owner_user_id: body.owner_user_id ?? null,
       kind,
-      redirect_uris: body.redirect_uris ?? [],
-      implicit_grant: body.implicit_grant ?? false,
-      device_flow: body.device_flow,
     },
     secret_hash: secret ? hashOf(secret) : null,
   })

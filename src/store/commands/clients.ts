@@ -7,13 +7,23 @@ import { sql } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 
 /** A client to be stored; without `device_flow` it has the default of its kind. */
-export type NewClient = Omit<Client, 'device_flow'> & { readonly device_flow?: boolean | undefined }
+type NewClient = Changes<Client> & Pick<Client, 'id' | 'name'>
 
 export async function createClient(
   tx: Transaction,
   args: { client: NewClient; secret_hash: string | null },
 ): Promise<Client | Refusal<'unknown_reference'>> {
-  const { client } = args
+  const { id, name, device_flow } = args.client
+  const fresh: Omit<Client, 'device_flow'> = {
+    id,
+    name,
+    organization_id: null,
+    owner_user_id: null,
+    kind: 'confidential',
+    redirect_uris: [],
+    implicit_grant: false,
+  }
+  const client = changed(fresh, args.client)
   const unknown = await refuseUnknownOwner(tx, client)
   if (unknown !== undefined) return unknown
   await tx.run(
@@ -21,10 +31,10 @@ export async function createClient(
         values (${client.id}, ${client.name}, ${client.organization_id}, ${client.owner_user_id}, ${client.kind},
           ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
   )
-  if (client.implicit_grant) await allowImplicit(tx, client.id)
-  await setDeviceFlow(tx, client)
-  const created = await asStored(tx, client.id)
-  tx.record({ subject: `client/${client.id}`, after: created })
+  if (client.implicit_grant) await allowImplicit(tx, id)
+  await setDeviceFlow(tx, { id, device_flow })
+  const created = await asStored(tx, id)
+  tx.record({ subject: `client/${id}`, after: created })
   return created
 }
 
