@@ -1,5 +1,4 @@
 import type { ImportOptions } from '../transfer/import.ts'
-import { Interrupted, onStopSignal } from './terminal/interruption.ts'
 
 /** How far an import got. */
 interface Reached {
@@ -8,33 +7,6 @@ interface Reached {
   readonly lastLine: number
   /** The server may have imported more than it reported. */
   readonly isRemote?: boolean
-}
-
-/** Ctrl-C in an import: ends it after the transaction in progress, and reports how to resume. A second one exits at once. */
-export class ImportInterruption {
-  readonly #file: string
-  readonly #options: ImportOptions
-  #leave: () => void = () => undefined
-  isStopped = false
-
-  constructor(file: string, options: ImportOptions, stop: () => void) {
-    this.#file = file
-    this.#options = options
-    onStopSignal(() => {
-      this.isStopped = true
-      this.#leave()
-      stop()
-    }, ['SIGINT'])
-  }
-
-  /** Called when the signal comes, before anything is stopped. */
-  onStop(leave: () => void): void {
-    this.#leave = leave
-  }
-
-  throwIfStopped(reached: Reached): void {
-    if (this.isStopped) throw new Interrupted(messageOf(this.#file, this.#options, reached))
-  }
 }
 
 /** What was done, and the command that does the rest. */

@@ -15,12 +15,13 @@ import {
 import { linesOf } from '../transfer/lines.ts'
 import { comingFrom, openFile, type Rereadable, SpoolError, spool } from '../transfer/spool.ts'
 import { commandLine } from './command-line.ts'
-import { ImportInterruption } from './import-interruption.ts'
+import { messageOf } from './import-interruption.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { ByteProgress } from './terminal/byte-progress.ts'
 import { paintFor } from './terminal/colour.ts'
 import { wholeNumber } from './terminal/flag-values.ts'
+import { Interrupted, onStopSignal } from './terminal/interruption.ts'
 import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
 import { type Cell, FittedTable } from './terminal/table.ts'
@@ -65,106 +66,70 @@ Examples:
   )
   .action(runImport)
 
+type Result = ImportSummary & { readonly skipped_lines: readonly SkippedLine[] }
+
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const { continue: continues = false, dryRun = false, fromLine } = flags
   const options = { continues, dryRun, fromLine }
   const server = serverOf(flags)
-  const { summary, skipped_lines } =
-    server === undefined
-      ? await importLocally(file, flags, options)
-      : await importRemotely(file, server, options)
-  await printResult(flags, { ...summary, skipped_lines }, describeSummary(summary))
-  if (summary.skipped > 0) throw new OperatorError(`skipped ${counted(summary.skipped, 'invalid line')}`)
+  const result = await (server === undefined
+    ? importLocally(file, options, flags)
+    : importRemotely(file, options, server))
+  await printResult(flags, result, describeSummary(result))
+  if (result.skipped > 0) throw new OperatorError(`skipped ${counted(result.skipped, 'invalid line')}`)
 }
 
-async function importLocally(file: string, flags: ImportFlags, options: ImportOptions): Promise<Outcome> {
-  const config = flags.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
-  if (config.spoolFolder === config.dataFolder) prepareDataFolder(config)
-  let input: Rereadable | undefined
+async function importLocally(file: string, options: ImportOptions, flags: ImportFlags): Promise<Result> {
+  const config = options.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
+  const { spoolFolder } = config
+  if (spoolFolder === config.dataFolder) prepareDataFolder(config)
   try {
-    input = await openInput(file, config.spoolFolder)
-    const isAlone = !flags.dryRun && isStoreUnused(config)
-    const app = await openAppOf(config)
-    try {
-      const store = app.services.store.as(commandLine('ImportLines'))
-      const running = new Import(input, options, { ...app.services, store, isAlone })
-      const { size } = input
-      const interruption = new ImportInterruption(file, options, () => running.stop())
-      const outcome = await follow(running.run(), options, interruption, {
-        size,
-        bytesRead: () => running.bytesRead,
-      })
-      interruption.throwIfStopped({ isApplying: running.isApplying, lastLine: running.lastLine })
-      return outcome
-    } finally {
-      await app.close()
-    }
+    await using cleanup = new AsyncDisposableStack()
+    const input = cleanup.adopt(await openInput(file, spoolFolder), opened => opened.close())
+    const isAlone = !options.dryRun && isStoreUnused(config)
+    const { services } = cleanup.adopt(await openAppOf(config), app => app.close())
+    const store = services.store.as(commandLine('ImportLines'))
+    const running = new Import(input, options, { ...services, store, isAlone })
+    return await follow(file, options, running.run(), () => running.stop(), running)
   } catch (error) {
     if (error instanceof SpoolError)
       throw new OperatorError(
-        `not enough space in ${config.spoolFolder} for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
+        `not enough space in ${spoolFolder} for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
       )
     if (!(error instanceof WrongLine)) throw describeFailure(error)
     const name = file === '-' ? 'standard input' : file
     const state = error.isApplied ? 'the lines before it were imported' : 'nothing was changed'
     throw new OperatorError(`${name}, ${error.message}; ${state}`)
-  } finally {
-    await input?.close()
   }
 }
 
-async function importRemotely(file: string, server: Server, options: ImportOptions): Promise<Outcome> {
-  const query = new URLSearchParams({
-    continue: String(options.continues),
-    dry_run: String(options.dryRun),
-    from_line: String(options.fromLine),
-  })
-  const input = await openInput(file)
-  const total = input.size === undefined ? undefined : input.size / 1e6
-  const sending = new Progress('Sending', { unit: 'MB', total })
-  async function* body(): AsyncGenerator<Uint8Array> {
-    let sent = 0
-    for await (const piece of input.read()) {
-      yield piece
-      sent += piece.length
-      sending.reach(sent / 1e6)
-    }
-    sending.end()
-  }
+async function importRemotely(file: string, options: ImportOptions, server: Server): Promise<Result> {
+  const { continues, dryRun, fromLine } = options
+  const query = `continue=${continues}&dry_run=${dryRun}&from_line=${fromLine}`
+  await using cleanup = new AsyncDisposableStack()
+  const input = cleanup.adopt(await openInput(file), opened => opened.close())
   const abort = new AbortController()
-  const interruption = new ImportInterruption(file, options, () => abort.abort())
-  let lastLine: number | undefined
-  async function* counting(events: AsyncIterable<ImportEvent>): AsyncGenerator<ImportEvent> {
-    for await (const event of events) {
-      // Of a file with empty lines this is an earlier line, from which to resume is safe.
-      if ('progress' in event) lastLine = options.fromLine - 1 + event.progress.lines
-      yield event
-    }
+  const init = { method: 'POST', body: sent(input), duplex: 'half', signal: abort.signal }
+  const response = callControl(server, `/import?${query}`, init as unknown as RequestInit)
+  return await follow(file, options, eventsOf(response), () => abort.abort())
+}
+
+/** The input, with progress while it is sent. */
+async function* sent(input: Rereadable): AsyncGenerator<Uint8Array> {
+  const total = input.size === undefined ? undefined : input.size / 1e6
+  const progress = new Progress('Sending', { unit: 'MB', total })
+  let bytes = 0
+  for await (const piece of input.read()) {
+    yield piece
+    bytes += piece.length
+    progress.reach(bytes / 1e6)
   }
-  try {
-    const init = {
-      method: 'POST',
-      body: body() as unknown as ReadableStream,
-      duplex: 'half',
-      signal: abort.signal,
-    }
-    const response = await callControl(server, `/import?${query}`, init as RequestInit)
-    return await follow(counting(eventsIn(response)), options, interruption)
-  } catch (error) {
-    interruption.throwIfStopped({
-      isApplying: lastLine !== undefined,
-      lastLine: lastLine ?? 0,
-      isRemote: true,
-    })
-    throw error
-  } finally {
-    await input.close()
-  }
+  progress.end()
 }
 
 /** The events that the server sends. Throws a failure among them. */
-async function* eventsIn(response: Response): AsyncGenerator<ImportEvent> {
-  for await (const lines of linesOf(response.body ?? new Blob().stream())) {
+async function* eventsOf(response: Promise<Response>): AsyncGenerator<ImportEvent> {
+  for await (const lines of linesOf((await response).body ?? new Blob().stream())) {
     for (const { text = '{}' } of lines) {
       const event = JSON.parse(text) as ImportEvent
       if ('failure' in event) throw new OperatorError(`the server reported: ${event.failure.message}`)
@@ -186,80 +151,87 @@ async function openInput(file: string, spoolFolder?: string): Promise<Rereadable
   return { size: undefined, read: () => pieces, close: async () => undefined }
 }
 
-interface Outcome {
-  readonly summary: ImportSummary
-  readonly skipped_lines: readonly SkippedLine[]
-}
-
-/** Shows progress on a terminal and prints skipped lines to standard error. */
+/**
+ * Shows progress on a terminal, prints skipped lines to standard error, and reports how to resume after Ctrl-C. Of an import
+ * on a server only the events are known.
+ */
 async function follow(
+  file: string,
+  options: ImportOptions,
   events: AsyncIterable<ImportEvent>,
-  { dryRun, continues }: ImportOptions,
-  interruption: ImportInterruption,
-  file?: { readonly size: number | undefined; bytesRead(): number },
-): Promise<Outcome> {
+  stop: () => void,
+  local?: Import,
+): Promise<Result> {
   const skipped_lines: SkippedLine[] = []
-  const firstPass = dryRun || !continues ? 'Checking' : 'Importing'
+  const firstPass = options.dryRun || !options.continues ? 'Checking' : 'Importing'
   let bar: ByteProgress | Progress = new ByteProgress(firstPass)
   let began = performance.now()
-  interruption.onStop(() => bar.leave())
-  for await (const event of events) {
-    if ('summary' in event) {
-      if (interruption.isStopped) return { summary: event.summary, skipped_lines }
-      if (bar instanceof Progress) bar.reach(event.summary.lines)
-      bar.end()
-      return { summary: event.summary, skipped_lines }
-    }
-    if ('skipped' in event) {
-      process.stderr.write(`line ${event.skipped.line}: ${event.skipped.message}; skipped\n`)
-      if (skipped_lines.length < MAX_SKIPPED_KEPT) skipped_lines.push(event.skipped)
-    } else if ('progress' in event) {
-      const { lines, of: total } = event.progress
-      // The number of lines is known in the second pass, only the size of the file in the first.
-      const size = total === undefined ? file?.size : undefined
-      if (bar instanceof ByteProgress && file && size !== undefined) bar.reach(file.bytesRead(), size)
-      else if (bar instanceof Progress && bar.total === total) bar.reach(lines)
-      else {
-        bar.end()
-        bar = new Progress(total === undefined ? firstPass : 'Importing', { unit: 'lines', total, began })
-        bar.reach(lines)
-      }
-      began = performance.now()
-    }
+  let reported = 0
+  let isStopped = false
+  const interrupt = () => {
+    isStopped = true
+    bar.leave()
+    stop()
   }
+  onStopSignal(interrupt, ['SIGINT'])
+  try {
+    for await (const event of events) {
+      if ('summary' in event) {
+        if (isStopped) break
+        if (bar instanceof Progress) bar.reach(event.summary.lines)
+        bar.end()
+        return { ...event.summary, skipped_lines }
+      }
+      if ('skipped' in event) {
+        process.stderr.write(`line ${event.skipped.line}: ${event.skipped.message}; skipped\n`)
+        if (skipped_lines.length < MAX_SKIPPED_KEPT) skipped_lines.push(event.skipped)
+      } else if ('progress' in event) {
+        const { lines, of: total } = event.progress
+        reported = lines
+        // The number of lines is known in the second pass, only the size of the file in the first.
+        const size = total === undefined ? local?.size : undefined
+        if (bar instanceof ByteProgress && local && size !== undefined) bar.reach(local.bytesRead, size)
+        else {
+          if (bar instanceof ByteProgress || bar.total !== total) {
+            bar.end()
+            bar = new Progress(total === undefined ? firstPass : 'Importing', { unit: 'lines', total, began })
+          }
+          bar.reach(lines)
+        }
+        began = performance.now()
+      }
+    }
+  } catch (error) {
+    // On a server it is stopped by closing the connection, which fails.
+    if (!isStopped || local !== undefined) throw error
+  }
+  // Of a file with empty lines the last one is an earlier line, from which to resume is safe.
+  const lastLine = options.fromLine - 1 + reported
+  const reached = local ?? { isApplying: reported > 0, lastLine, isRemote: true }
+  if (isStopped) throw new Interrupted(messageOf(file, options, reached))
   throw new OperatorError('the response of the server is incomplete: run the import again, which is safe')
 }
 
-function describeSummary({
-  lines,
-  skipped,
-  types,
-  dry_run,
-  seconds,
-  lines_per_second,
-}: ImportSummary): string {
+function describeSummary({ types, ...summary }: ImportSummary): string {
   const count = (value: number) => value.toLocaleString('en-US')
+  const { dry_run, seconds, lines_per_second } = summary
+  const [lines, skipped] = [counted(summary.lines, 'line'), count(summary.skipped)]
   const head = dry_run
-    ? `Checked ${counted(lines, 'line')}, ${count(skipped)} of them invalid; nothing was changed.`
-    : `Read ${counted(lines, 'line')} in ${count(seconds)} s (${count(lines_per_second)} lines/s), ${count(skipped)} skipped.`
+    ? `Checked ${lines}, ${skipped} of them invalid; nothing was changed.`
+    : `Read ${lines} in ${count(seconds)} s (${count(lines_per_second)} lines/s), ${skipped} skipped.`
+  const rows = Object.entries(types)
   const width = widthOfTerminal(process.stdout)
-  if (width !== undefined && Object.keys(types).length > 0)
-    return `${head}\n\n${tableOf(types, width).trimEnd()}`
-  const rows = Object.entries(types).map(
-    ([type, { created, changed, unchanged }]) =>
-      `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged`,
-  )
-  return [head, ...rows].join('\n')
-}
-
-function tableOf(types: ImportSummary['types'], width: number): string {
+  if (width === undefined || rows.length === 0) {
+    const texts = rows.map(
+      ([type, { created, changed, unchanged }]) =>
+        `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged`,
+    )
+    return [head, ...texts].join('\n')
+  }
   const outcomes = ['created', 'changed', 'unchanged'] as const
   const numbers = outcomes.map(outcome => ({ heading: outcome.toUpperCase(), align: 'right' as const }))
   const table = new FittedTable([{ heading: 'TYPE' }, ...numbers], width, paintFor(process.stdout))
-  return table.page(
-    Object.entries(types).map(([type, counts]) => [
-      [[{ text: type }]],
-      ...outcomes.map((outcome): Cell => [[{ text: counts[outcome].toLocaleString('en-US') }]]),
-    ]),
-  )
+  const cellOf = (text: string): Cell => [[{ text }]]
+  const cells = rows.map(([type, counts]) => [type, ...outcomes.map(each => count(counts[each]))].map(cellOf))
+  return `${head}\n\n${table.page(cells).trimEnd()}`
 }

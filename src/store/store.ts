@@ -35,10 +35,10 @@ import {
   userQueries,
 } from './queries/world.ts'
 import { Timings } from './timings.ts'
-import { checkLines } from './transfer/refusals.ts'
+import { checkLines } from './transfer/import-lines.ts'
 import type { EarlierLines } from './transfer/resource.ts'
-import { findRows } from './transfer/rows.ts'
 import { hasFewerEntitlements } from './transfer/staging.ts'
+import { user } from './transfer/world.ts'
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
@@ -139,10 +139,13 @@ function portOf(
     eventSecrets: eventSecretQueries(db),
     audit: auditQueries(db),
     transfer: {
-      check: (lines: readonly TransferLine[], earlier: EarlierLines, options: { isStaging: boolean }) =>
-        checkLines(db, lines, earlier, options),
+      check: (
+        lines: readonly TransferLine[],
+        earlier: EarlierLines,
+        options: { stagesEntitlements: boolean },
+      ) => checkLines(db, lines, earlier, options),
       hasFewerEntitlements: (than: number) => hasFewerEntitlements(db, than),
-      users: (lines: readonly TransferLine<'user'>[]) => findRows(db, 'user', lines),
+      users: (lines: readonly TransferLine<'user'>[]) => user.find(db, lines),
     },
     feed: feedQueries(reserved),
     facts: factQueries(db),

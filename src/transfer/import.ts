@@ -9,16 +9,13 @@
  *
  * Memory: one chunk of the file, three batches of lines, and eight bytes in a table per line (see `seen.ts`).
  */
-import { passwords } from '../auth/passwords.ts'
-import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { ImportEvent } from '../contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferLine, type TransferType } from '../contract/resources/transfer.ts'
 import type { Clock } from '../kit/clock.ts'
-import type { Store } from '../store/store.ts'
 import type { Counts, ImportResult } from '../store/transfer/import-lines.ts'
-import type { ImportLine, StoredLine } from '../store/transfer/resource.ts'
 import { RESOURCES } from '../store/transfer/resources.ts'
 import { linesOf, type NumberedLine } from './lines.ts'
+import { type PrepareServices, prepareLines } from './prepare-lines.ts'
 import { LineViolation, readLine } from './read-line.ts'
 import { SeenLines } from './seen.ts'
 import type { Rereadable } from './spool.ts'
@@ -33,9 +30,7 @@ const PASSWORD_WEIGHT = 200
 /** Fewer rows are written faster than indexes are rebuilt; with more, building one could take too long. */
 const ADDED_AT_ONCE = { least: 50_000, most: 20_000_000 }
 
-export interface ImportServices {
-  readonly store: Store
-  readonly streamKeys: StreamKeys
+export interface ImportServices extends PrepareServices {
   readonly clock: Clock
   /** Whether no other process has the store open, as far as is known. */
   readonly isAlone?: boolean
@@ -74,14 +69,12 @@ export class Import {
   readonly #began = performance.now()
   /** The number of valid lines found by the first pass. */
   #checked: number | undefined
+  readonly #isStaging: boolean
   #lines = 0
-  #staged = 0
-  #firstStaged = Number.POSITIVE_INFINITY
-  #lastStaged = 0
-  /** The end of the last batch with a line that is not staged. */
-  #lastToApply = 0
   #skipped = 0
-  #counts: Partial<Record<TransferType, Counts>> = {}
+  /** What the first pass staged, the first line of it, and the last batch with a line that is not staged. */
+  readonly #staged = { count: 0, firstLine: Number.POSITIVE_INFINITY, lastOther: 0, end: 0 }
+  readonly #counts: Partial<Record<TransferType, Counts>> = {}
   #isStopped = false
   /** Bytes read by the current pass. */
   bytesRead = 0
@@ -92,7 +85,14 @@ export class Import {
     this.#file = file
     this.#options = options
     this.#services = services
+    const { isAlone = false, store } = services
+    this.#isStaging = isAlone && store.engine === 'sqlite' && !options.dryRun && !options.continues
     this.lastLine = options.fromLine - 1
+  }
+
+  /** Of the file in bytes, if known. */
+  get size(): number | undefined {
+    return this.#file.size
   }
 
   /** Whether lines are applied by now: always with `continues`, otherwise after the first pass. */
@@ -116,123 +116,99 @@ export class Import {
 
   /** The first pass. Throws the first `WrongLine`, unless invalid lines are skipped. */
   async *check(): AsyncGenerator<ImportEvent> {
-    const { isAlone = false, store } = this.#services
-    const { dryRun, continues } = this.#options
-    const isStaging = isAlone && store.engine === 'sqlite' && !dryRun && !continues
-    const seen = new SeenLines()
-    yield* this.#passOn(
-      batch => this.#checkBatch(batch, seen, isStaging),
-      async batch => (isStaging ? this.#stage(batch) : batch),
-      { ahead: isStaging ? 1 : 0 },
-    )
+    yield* this.#pass(new SeenLines(), this.#isStaging ? batch => this.#stage(batch) : undefined)
     if (!this.#isStopped) this.#checked = this.#lines
   }
 
   /** The second pass, or the only one if invalid lines are skipped. */
   async *apply(): AsyncGenerator<ImportEvent> {
-    const { store } = this.#services
-    const { least, most } = ADDED_AT_ONCE
-    const addsAtOnce =
-      this.#staged >= least &&
-      this.#staged <= most &&
-      (await store.transfer.hasFewerEntitlements(this.#staged))
-    const seen = this.#options.continues ? new SeenLines() : undefined
+    const { commands, transfer } = this.#services.store
+    const { count, lastOther, end } = this.#staged
+    const isMany = count >= ADDED_AT_ONCE.least && count <= ADDED_AT_ONCE.most
+    const addsAtOnce = isMany && (await transfer.hasFewerEntitlements(count))
     this.#lines = 0
-    yield* this.#passOn(
-      async batch => seen && this.#checkBatch(batch, seen),
-      batch => this.#apply(batch, addsAtOnce),
-      { ahead: 1, ...(addsAtOnce && { lastLine: this.#lastToApply }) },
-    )
-    if (addsAtOnce && !this.#isStopped) yield* this.#addStaged()
-  }
-
-  async *#addStaged(): AsyncGenerator<ImportEvent> {
-    const { commands } = this.#services.store
-    const entitlement = await commands.addStagedEntitlements({})
-    this.#counts = sumOf(this.#counts, { entitlement })
-    this.lastLine = Math.max(this.lastLine, this.#lastStaged)
+    const seen = this.#options.continues ? new SeenLines() : undefined
+    yield* this.#pass(seen, batch => this.#apply(batch, addsAtOnce), addsAtOnce ? lastOther : undefined)
+    if (!addsAtOnce || this.#isStopped) return
+    this.#count({ entitlement: await commands.addStagedEntitlements({}) })
+    this.lastLine = Math.max(this.lastLine, end)
     while ((await commands.restoreIndex({})) > 0);
     this.#lines = this.#checked ?? 0
     yield { progress: { lines: this.#lines, of: this.#lines } }
   }
 
-  /** Batches are read and checked while the store works on up to `ahead` earlier ones. */
-  async *#passOn(
-    check: (batch: Batch) => Promise<unknown>,
-    pass: (batch: Batch) => Promise<Batch>,
-    { ahead, lastLine }: { readonly ahead: number; readonly lastLine?: number },
+  /** Checks batches if it gets a place for what they claim. The next one is read and checked while the store works. */
+  async *#pass(
+    seen: SeenLines | undefined,
+    work: ((batch: Batch) => Promise<Batch>) | undefined,
+    lastLine?: number,
   ): AsyncGenerator<ImportEvent> {
-    const pending: Promise<Batch>[] = []
+    const { transfer } = this.#services.store
+    let working: Promise<Batch> | undefined
     for await (const batch of this.#batches(lastLine)) {
-      await check(batch)
+      if (seen !== undefined)
+        batch.refuse(await transfer.check(batch.lines, seen, { stagesEntitlements: this.#isStaging }))
       // Wrong lines are reported in order.
-      const isInterrupted = this.#isStopped || batch.wrong.length > 0
-      yield* this.#finishFirst(pending, isInterrupted ? 0 : ahead - 1)
+      if (working !== undefined) yield* this.#finish(await working)
       if (this.#isStopped) return
       yield* this.#skip(batch)
-      const passed = pass(batch)
+      working = work?.(batch)
       // A failure is thrown where it is awaited later.
-      passed.catch(() => undefined)
-      pending.push(passed)
-      yield* this.#finishFirst(pending, ahead)
+      working?.catch(() => undefined)
+      if (working === undefined) yield* this.#finish(batch)
     }
-    yield* this.#finishFirst(pending, 0)
-  }
-
-  async *#finishFirst(pending: Promise<Batch>[], left: number): AsyncGenerator<ImportEvent> {
-    while (pending.length > Math.max(left, 0))
-      for (const first of pending.splice(0, 1)) yield* this.#finish(await first)
+    if (working !== undefined) yield* this.#finish(await working)
   }
 
   summary(): ImportSummary {
     const seconds = (performance.now() - this.#began) / 1000
     const lines = this.#lines + this.#skipped
+    const types = TRANSFER_TYPES.filter(type => this.#counts[type]).map(type => [type, this.#counts[type]])
     return {
       lines,
       skipped: this.#skipped,
-      types: this.#counts,
+      types: Object.fromEntries(types),
       dry_run: this.#options.dryRun,
       seconds: Math.round(seconds * 1000) / 1000,
       lines_per_second: Math.round(lines / Math.max(seconds, 0.001)),
     }
   }
 
-  /** Marks the lines of a batch that conflict with the store or earlier lines as wrong. */
-  async #checkBatch(batch: Batch, seen: SeenLines, isStaging = false): Promise<void> {
-    const lines = batch.good.map(({ line }) => line)
-    batch.refuse(await this.#services.store.transfer.check(lines, seen, { isStaging }))
+  #count(counts: ImportResult['counts']): void {
+    for (const [type, more] of Object.entries(counts) as [TransferType, Counts][]) {
+      const sum = this.#counts[type] ?? { created: 0, changed: 0, unchanged: 0 }
+      for (const outcome of ['created', 'changed', 'unchanged'] as const) sum[outcome] += more[outcome]
+      this.#counts[type] = sum
+    }
   }
 
   async #stage(batch: Batch): Promise<Batch> {
-    const entitlements = batch.good.flatMap(({ line, number }, index) =>
-      line.type === 'entitlement' ? [{ line, number, index }] : [],
-    )
-    const lines = entitlements.map(({ line }) => line)
+    const { lines, numbers, end } = batch
     const { refused, staged } = await this.#services.store.commands.stageEntitlements({ lines })
-    this.#staged += staged
-    this.#firstStaged = Math.min(this.#firstStaged, entitlements[0]?.number ?? Number.POSITIVE_INFINITY)
-    this.#lastStaged = batch.good.at(-1)?.number ?? 0
-    if (staged < batch.good.length) this.#lastToApply = this.#lastStaged
-    batch.refuse(new Map(refused.map(([place, why]) => [entitlements[place]?.index ?? 0, why])))
+    const first = numbers[lines.findIndex(line => line.type === 'entitlement')]
+    this.#staged.count += staged
+    this.#staged.firstLine = Math.min(this.#staged.firstLine, first ?? Number.POSITIVE_INFINITY)
+    if (staged < lines.length) this.#staged.lastOther = end
+    this.#staged.end = end
+    batch.refuse(refused)
     return batch
   }
 
   async #apply(batch: Batch, leavesStaged: boolean): Promise<Batch> {
     const { store, clock } = this.#services
-    const lines = await prepared(batch.good, this.#services)
-    const now = clock.now()
-    const { counts, refused } = await store.commands.importLines({ lines, now, leavesStaged })
-    this.#counts = sumOf(this.#counts, counts)
-    const last = batch.good.at(-1)?.number ?? 0
+    const lines = await prepareLines(batch.lines, this.#services)
+    const { counts, refused } = await store.commands.importLines({ lines, now: clock.now(), leavesStaged })
+    this.#count(counts)
     // An interrupted import is resumed after this line, so the staged ones come after it.
-    this.lastLine = Math.max(this.lastLine, leavesStaged ? Math.min(last, this.#firstStaged - 1) : last)
-    batch.refuse(new Map(refused))
+    const end = leavesStaged ? Math.min(batch.end, this.#staged.firstLine - 1) : batch.end
+    this.lastLine = Math.max(this.lastLine, end)
+    batch.refuse(refused)
     return batch
   }
 
   *#finish(batch: Batch): Generator<ImportEvent> {
     yield* this.#skip(batch)
-    this.#lines += batch.good.length
+    this.#lines += batch.lines.length
     const lines = this.#lines + this.#skipped
     yield { progress: { lines, ...(this.#checked !== undefined && { of: this.#checked }) } }
   }
@@ -267,7 +243,7 @@ export class Import {
       yield batch
       batch = new Batch()
     }
-    if (batch.good.length > 0) yield batch
+    if (batch.lines.length > 0) yield batch
     // This is probably not the intended file.
     if (fromLine > 1 && last < fromLine)
       throw new WrongLine(fromLine, `there is no such line, the last is ${last}`, false)
@@ -282,24 +258,10 @@ export class Import {
   }
 }
 
-/** Adds two counts, by type in the order of an export. */
-function sumOf(a: ImportResult['counts'], b: ImportResult['counts']): ImportResult['counts'] {
-  const none = { created: 0, changed: 0, unchanged: 0 }
-  const sums = TRANSFER_TYPES.filter(type => a[type] ?? b[type]).map(type => {
-    const [one, two] = [a[type] ?? none, b[type] ?? none]
-    const sum: Counts = {
-      created: one.created + two.created,
-      changed: one.changed + two.changed,
-      unchanged: one.unchanged + two.unchanged,
-    }
-    return [type, sum]
-  })
-  return Object.fromEntries(sums)
-}
-
 /** Lines that are checked and applied together. */
 class Batch {
-  good: { readonly number: number; readonly line: TransferLine }[] = []
+  lines: TransferLine[] = []
+  numbers: number[] = []
   readonly wrong: SkippedLine[] = []
   #weight = 0
   #characters = 0
@@ -308,11 +270,17 @@ class Batch {
     return this.#weight >= FULL_BATCH.weight || this.#characters >= FULL_BATCH.characters
   }
 
+  /** The number of its last line. */
+  get end(): number {
+    return this.numbers.at(-1) ?? 0
+  }
+
   add({ number, text, violation = '' }: NumberedLine): void {
     if (text === undefined) return void this.wrong.push({ line: number, message: violation })
     try {
       const line = readLine(text)
-      this.good.push({ number, line })
+      this.lines.push(line)
+      this.numbers.push(number)
       this.#weight += RESOURCES[line.type].putEach === undefined ? 1 : ONE_BY_ONE_WEIGHT
       if ('password' in line) this.#weight += PASSWORD_WEIGHT
       this.#characters += text.length
@@ -322,69 +290,13 @@ class Batch {
     }
   }
 
-  /** Marks good lines as wrong, by index. */
-  refuse(refusals: ReadonlyMap<number, string>): void {
-    if (refusals.size === 0) return
-    for (const [index, { number }] of this.good.entries()) {
-      const message = refusals.get(index)
-      if (message !== undefined) this.wrong.push({ line: number, message })
-    }
-    this.good = this.good.filter((_, index) => !refusals.has(index))
+  /** Marks lines as wrong, by index. */
+  refuse(refused: Iterable<readonly [index: number, why: string]>): void {
+    const reasons = new Map(refused)
+    if (reasons.size === 0) return
+    for (const [index, message] of reasons) this.wrong.push({ line: this.numbers[index] ?? 0, message })
     this.wrong.sort((a, b) => a.line - b.line)
+    this.lines = this.lines.filter((_, index) => !reasons.has(index))
+    this.numbers = this.numbers.filter((_, index) => !reasons.has(index))
   }
-}
-
-/** Prepares lines for the store: seals or hashes secrets. */
-async function prepared(good: Batch['good'], services: ImportServices): Promise<ImportLine[]> {
-  const users = good.flatMap(({ line }) => (line.type === 'user' ? [line] : []))
-  const withSecrets = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
-  const rows = withSecrets.length === 0 ? new Map() : await services.store.transfer.users(withSecrets)
-  const lines: ImportLine[] = []
-  for (const { line } of good) {
-    if (line.type === 'user') lines.push(await prepareUser(line, rows.get(line.id), services))
-    else if (line.type === 'stream_key') lines.push(prepareExtraKey(line, services))
-    else lines.push(line)
-  }
-  return lines
-}
-
-function prepareExtraKey(
-  { stream_key, ...line }: TransferLine<'stream_key'>,
-  { streamKeys }: ImportServices,
-): ImportLine {
-  const { stored } = streamKeys.mint(line.user_id, line.name, stream_key?.split('_')[2])
-  return {
-    ...line,
-    stored,
-    ...(stream_key !== undefined && { lookup_hashes: streamKeys.lookupHashes(stream_key) }),
-  }
-}
-
-async function prepareUser(
-  { password, stream_key, ...line }: TransferLine<'user'>,
-  row: StoredLine<'user'> | undefined,
-  { streamKeys }: ImportServices,
-): Promise<ImportLine> {
-  const random = stream_key?.split('_')[2]
-  const first_key = streamKeys.mint(line.id, 1, random).stored
-  const isOther =
-    row !== undefined && stream_key !== undefined && streamKeys.open(line.id, row) !== stream_key
-  const version = (row?.slot ?? 0) + 1
-  const password_hash = line.password_hash ?? (await hashOf(password, row?.password_hash))
-  return {
-    ...line,
-    ...(password_hash !== undefined && { password_hash }),
-    first_key,
-    ...(isOther && { next_key: { version, stored: streamKeys.mint(line.id, version, random).stored } }),
-  }
-}
-
-/** The hash of a password: the stored one if it matches, so that nothing changes. Waits in the queue without a limit. */
-async function hashOf(password: string | undefined, stored: string | undefined): Promise<string | undefined> {
-  if (password === undefined) return undefined
-  return passwords.inTurn(
-    { lane: 'operator' },
-    async turn => (stored && (await turn.matches(password, stored)) ? stored : turn.hash(password)),
-    { maxWaitMilliseconds: Number.POSITIVE_INFINITY },
-  )
 }

@@ -20,7 +20,7 @@ import type { Engine } from '../../src/store/engine.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { allOfType } from '../../src/store/transfer/rows.ts'
+import { RESOURCES } from '../../src/store/transfer/resources.ts'
 import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
 
@@ -252,7 +252,7 @@ for (const engine of engines) {
       const { notes } = noted()
       for (const type of TRANSFER_TYPES) {
         let steps = 0
-        for await (const _ of allOfType(notes.db, type, PAGE_SIZE)) if (++steps === 2) break
+        for await (const _ of RESOURCES[type].all(notes.db, PAGE_SIZE)) if (++steps === 2) break
       }
       await requireNoFaults([...notes.queries.values()])
     })

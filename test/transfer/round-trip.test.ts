@@ -117,6 +117,17 @@ describe.each(ways)('from %s to %s', (from, to) => {
       )
       const foreign = { ...line, stream_key: `live_999_${'y'.repeat(30)}` }
       await expect(imported(other, textOf([foreign]))).rejects.toThrow('must be a key of this user')
+      // Of two lines for one key the later counts, and what it omits is that of the earlier.
+      const both = textOf([
+        { ...line, name: 'twice', stream_key: next.replace('z', 'x') },
+        { ...line, name: 'twice', valid_until },
+      ])
+      expect((await imported(other, both)).types.stream_key).toEqual({ created: 1, changed: 1, unchanged: 0 })
+      const kept = await other.store.streamKeys.extra(user.id, 'twice', '2025')
+      expect([kept?.valid_until, kept && other.streamKeys.open(user.id, kept)]).toEqual([
+        valid_until,
+        next.replace('z', 'x'),
+      ])
       const many = Array.from({ length: 21 }, (_, n) => ({ ...line, name: `k${n}` }))
       await expect(imported(other, textOf(many))).rejects.toThrow('20 extra stream keys')
     }))

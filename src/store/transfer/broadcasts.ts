@@ -2,67 +2,52 @@ import { refuse } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { insertVideo, updateRunningVideo } from '../commands/streams.ts'
 import type { Transaction } from '../database.ts'
+import { inOrderOf } from '../keyset.ts'
 import { liveStreams } from '../queries/streams.ts'
-import { isOneOf, lockRows, sql } from '../sql/tag.ts'
-import { type Change, claimOf, putRows, type TransferResource } from './resource.ts'
+import { isOneOf, lockRows, sql, type TableRow, verbatim } from '../sql/tag.ts'
+import { claimOf, defineResource } from './resource.ts'
 
-export const video: TransferResource<'video'> = {
+export const video = defineResource('video', {
   table: 'videos',
   fixed: { fields: ['user_id'], why: 'belongs to another user' },
   // The second claim lets the check of a stream find the owner of its video.
-  claims: line => [
-    claimOf('video', line.id),
-    { ...claimOf('video', line.id), what: ['video', line.id, line.user_id] },
+  claims: ({ id, user_id }) => [
+    claimOf('video', id),
+    { ...claimOf('video', id), what: ['video', id, user_id] },
   ],
-  putAll: async (tx, changes) => {
-    const channels = await channelsOf(tx, changes)
-    await putRows(tx, 'videos', changes, change => videoRow(change, channels), ['id', 'user_id'])
+  /** The present title, language and game of the channel. */
+  defaults: async (tx, lines) => {
+    const users = [...new Set(lines.map(line => line.user_id))]
+    const rows = await tx.all<TableRow>(
+      sql`select user_id, title, language, game_id from channels where ${isOneOf(sql`user_id`, users)}`,
+    )
+    const channels = new Map(rows.map(row => [row.user_id, row]))
+    const others = { title: '', language: 'en', description: '', view_count: 0 }
+    return ({ user_id }) => ({ ...others, ...channels.get(user_id) })
   },
-}
+})
 
-type ChannelText = Record<'title' | 'language', string> & { readonly game_id: string | null }
-
-async function channelsOf(
-  tx: Transaction,
-  changes: readonly Change<'video'>[],
-): Promise<ReadonlyMap<string, ChannelText>> {
-  const users = [...new Set(changes.map(({ line }) => line.user_id))]
-  const rows = await tx.all<ChannelText & { user_id: string }>(
-    sql`select user_id, title, language, game_id from channels where ${isOneOf(sql`user_id`, users)}`,
-  )
-  return new Map(rows.map(row => [row.user_id, row]))
-}
-
-/** Omitted fields keep their value; a new video gets the present title, language and game of the channel. */
-function videoRow({ line, row }: Change<'video'>, channels: ReadonlyMap<string, ChannelText>) {
-  const { title = '', language = 'en', game_id = null } = channels.get(line.user_id) ?? {}
-  const { type: _, ...known } = {
-    ...{ ended_at: null, stream_id: null, title, language, game_id, description: '', view_count: 0 },
-    ...row,
-    ...line,
-  }
-  return known
-}
-
-export const stream: TransferResource<'stream'> = {
+export const stream = defineResource('stream', {
   table: 'streams',
   key: ['user_id'],
   /** A channel has one stream, a stream one channel, and the stream's video belongs to that channel. */
   conflicts: async (db, lines, earlier) => {
-    const [ids, users] = [lines.map(line => line.id), lines.map(line => line.user_id)]
-    const videos = lines.map(line => line.video_id ?? line.id)
-    const running = await db.all<{ id: string; user_id: string }>(
-      sql`select id, user_id from streams where ${isOneOf(sql`user_id`, users)} or ${isOneOf(sql`id`, ids)}`,
+    const ownersIn = async (table: 'streams' | 'videos', ids: readonly string[]) => {
+      const rows = await db.all<{ id: string; user_id: string }>(
+        sql`select id, user_id from ${verbatim(table)} where ${isOneOf(sql`id`, ids)}`,
+      )
+      return new Map(rows.map(row => [row.id, row.user_id]))
+    }
+    const ofStream = await ownersIn(
+      'streams',
+      lines.map(line => line.id),
     )
-    const owned = await db.all<{ id: string; user_id: string }>(
-      sql`select id, user_id from videos where ${isOneOf(sql`id`, videos)}`,
+    const ofVideo = await ownersIn(
+      'videos',
+      lines.flatMap(line => line.video_id ?? line.id),
     )
-    const ofUser = new Map(running.map(row => [row.user_id, row.id]))
-    const ofStream = new Map(running.map(row => [row.id, row.user_id]))
-    const ofVideo = new Map(owned.map(row => [row.id, row.user_id]))
-    return ({ id, user_id, video_id = id }) => {
-      if ((ofUser.get(user_id) ?? id) !== id)
-        return `the channel of the user "${user_id}" is live with another stream`
+    return ({ id, user_id, video_id = id }, row) => {
+      if ((row?.id ?? id) !== id) return `the channel of the user "${user_id}" is live with another stream`
       if ((ofStream.get(id) ?? user_id) !== user_id) return `the stream "${id}" belongs to another user`
       if (video_id === null || earlier?.has('video', video_id, user_id)) return undefined
       const owner = ofVideo.get(video_id)
@@ -70,12 +55,12 @@ export const stream: TransferResource<'stream'> = {
       return isOfAnother ? `the video "${video_id}" belongs to another user` : undefined
     }
   },
-  claims: line => [
+  claims: ({ id, user_id }) => [
     {
-      what: ['stream of', line.user_id],
-      why: () => `the channel of the user "${line.user_id}" has another stream in this file`,
+      what: ['stream of', user_id],
+      why: () => `the channel of the user "${user_id}" has another stream in this file`,
     },
-    claimOf('stream', line.id),
+    claimOf('stream', id),
   ],
   /** Starts the stream and publishes it. Locks the channel first, as every command that changes a stream does. */
   putEach: async (tx, { line }) => {
@@ -99,33 +84,27 @@ export const stream: TransferResource<'stream'> = {
     )
     await updateRunningVideo(tx, user_id)
     const [live] = await liveStreams(tx, sql`s.user_id = ${user_id}`)
-    if (live !== undefined)
-      tx.publish({
-        kind: 'stream',
-        stream: live,
-        was: before?.viewer_count ?? null,
-        was_game_id: live.game_id,
-      })
+    if (live !== undefined) {
+      const was = before?.viewer_count ?? null
+      tx.publish({ kind: 'stream', stream: live, was, was_game_id: live.game_id })
+    }
     return undefined
   },
-}
+})
 
 /** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */
-async function ownVideo(tx: Transaction, line: TransferLine<'stream'>): Promise<string> {
-  const known = await tx.get(sql`select id from videos where id = ${line.id}`)
-  if (known === undefined)
-    await insertVideo(tx, {
-      id: line.id,
-      user_id: line.user_id,
-      stream_id: line.id,
-      created_at: line.started_at,
-    })
-  return line.id
+async function ownVideo(
+  tx: Transaction,
+  { id, user_id, started_at }: TransferLine<'stream'>,
+): Promise<string> {
+  const known = await tx.get(sql`select id from videos where id = ${id}`)
+  if (known === undefined) await insertVideo(tx, { id, user_id, stream_id: id, created_at: started_at })
+  return id
 }
 
-export const marker: TransferResource<'marker'> = {
+export const marker = defineResource('marker', {
   table: 'video_markers',
-  order: ['video_id', 'position_seconds', 'id'],
+  order: inOrderOf('video_id', 'position_seconds', 'id'),
   fixed: { fields: ['video_id'], why: 'belongs to another video' },
-  defaults: { description: '' },
-}
+  defaults: async () => () => ({ description: '' }),
+})

@@ -1,128 +1,83 @@
-import { isRefusal } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { MAX_EDITORS } from '../../contract/resources/world.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
-import { checkTags, tagsToStore } from '../../domain/tags.ts'
-import { isoSeconds } from '../../kit/clock.ts'
+import { tagsToStore } from '../../domain/tags.ts'
+import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { changeChannel } from '../commands/channels.ts'
 import { putFollows } from '../commands/follows.ts'
-import type { Database } from '../database.ts'
+import { MAX_EXTRA_KEYS, writeExtraKey } from '../commands/stream-keys.ts'
 import { channelColumns } from '../queries/world.ts'
-import { isOneOf, lockRows, sql, tableOf } from '../sql/tag.ts'
-import { type EarlierLines, hasValues, type StoredLine, type TransferResource } from './resource.ts'
+import { sql } from '../sql/tag.ts'
+import { atMost } from './at-most.ts'
+import { defineResource, hasValues, type ImportLine, type StoredLine } from './resource.ts'
 
-export const channel: TransferResource<'channel'> = {
+/** Tags that break the rule are accepted if the channel has exactly them (D-80). */
+const tagsOf = ({ tags = [] }: TransferLine<'channel'>, row: StoredLine<'channel'> | undefined) =>
+  tagsToStore(row?.tags ?? [], tags)
+
+export const channel = defineResource('channel', {
   table: 'channels',
   key: ['user_id'],
   select: channelColumns,
-  /** Refuses tags that break the rule, unless the channel has exactly them (D-80). */
-  conflicts: async (db, lines) => {
-    const bad = lines.filter(line => isRefusal(checkTags(line.tags ?? [])))
-    if (bad.length === 0) return () => undefined
-    const users = bad.map(line => line.user_id)
-    const rows = await db.all<{ user_id: string; tags: string }>(
-      sql`select user_id, tags from channels where ${isOneOf(sql`user_id`, users)}`,
-    )
-    const stored = new Map(rows.map(row => [row.user_id, JSON.parse(row.tags) as string[]]))
-    return ({ user_id, tags = [] }) => {
-      const checked = tagsToStore(stored.get(user_id) ?? [], tags)
-      return isRefusal(checked) ? `the field "tags" was malformed: ${checked.details[1]}` : undefined
+  conflicts: async () => (line, row) => {
+    const tags = tagsOf(line, row)
+    return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined
+  },
+  asStored: (line, row) => {
+    const { tags, content_classification_labels: labels } = line
+    return {
+      ...line,
+      ...(tags && { tags: tagsOf(line, row) as string[] }),
+      ...(labels && { content_classification_labels: inLabelOrder(labels) as typeof labels }),
     }
   },
-  isCurrent: (row, line) => hasValues('channel', row, asStored(row, line)),
   putEach: (tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) }),
-}
+})
 
-/** The lists of a line as the command stores them. */
-function asStored(row: StoredLine<'channel'>, line: TransferLine<'channel'>) {
-  const { tags, content_classification_labels: labels } = line
-  return {
-    ...line,
-    tags: tags && tagsToStore(row.tags ?? [], tags),
-    content_classification_labels: labels && inLabelOrder(labels),
-  }
-}
+/** Without a key in its line, a key keeps its value, and a new one gets a random value. */
+const hasKey = (row: StoredLine<'stream_key'>, { given_key }: ImportLine<'stream_key'>): boolean =>
+  given_key === undefined || given_key.lookup_hashes.includes(row.lookup_hash)
 
-export const editor: TransferResource<'editor'> = {
+export const stream_key = defineResource('stream_key', {
+  table: 'extra_stream_keys',
+  key: ['user_id', 'name'],
+  select: sql`select user_id, name, created_at, valid_until, name as slot, key_id, sealed, lookup_hash
+    from extra_stream_keys`,
+  conflicts: atMost(MAX_EXTRA_KEYS, 'extra stream keys', 'extra_stream_keys'),
+  claims: ({ stream_key }) =>
+    stream_key === undefined
+      ? []
+      : [{ what: ['key', stream_key], why: () => 'its stream key is in this file already' }],
+  isCurrent: (row, line) => hasKey(row, line) && hasValues(row, line),
+  putEach: async (tx, { line, row }, now) => {
+    const { user_id, name } = line
+    const { key_id, sealed, lookup_hash } =
+      row !== undefined && hasKey(row, line) ? row : (line.given_key ?? line.random_key)
+    const other = await tx.get(
+      sql`select name from extra_stream_keys
+          where lookup_hash = ${lookup_hash} and not (user_id = ${user_id} and name = ${name})`,
+    )
+    if (other !== undefined) return refuse('taken', 'stream key', name)
+    const created_at = line.created_at ?? row?.created_at ?? isoMillis(now)
+    const valid_until = (line.valid_until === undefined ? row?.valid_until : line.valid_until) ?? null
+    await writeExtraKey(tx, { user_id, name, key_id, sealed, lookup_hash, created_at, valid_until })
+    return undefined
+  },
+})
+
+export const editor = defineResource('editor', {
   table: 'editors',
   key: ['user_id', 'editor_id'],
-  conflicts: refuseTooManyEditors,
-  putAll: async (tx, changes, now) => {
-    const lines = lastOfEach(changes, ({ user_id, editor_id }) => `${user_id} ${editor_id}`)
-    const rows = lines.map(({ user_id, editor_id, created_at = isoSeconds(now) }) => {
-      return { user_id, editor_id, created_at }
-    })
-    await tx.run(
-      sql`insert into editors (user_id, editor_id, created_at)
-          select user_id, editor_id, created_at
-          from ${tableOf(rows, ['user_id', 'editor_id', 'created_at'])} as given where 1 = 1
-          on conflict (user_id, editor_id) do update set created_at = excluded.created_at`,
-    )
-  },
-}
+  conflicts: atMost(MAX_EDITORS, 'editors', 'editors'),
+  defaults: async (_tx, _lines, now) => () => ({ created_at: isoSeconds(now) }),
+})
 
-/** Refuses editors beyond the maximum of a channel, those of the store and of the file counted together. */
-async function refuseTooManyEditors(
-  db: Database,
-  lines: readonly TransferLine<'editor'>[],
-  earlier: EarlierLines | undefined,
-): Promise<(line: TransferLine<'editor'>) => string | undefined> {
-  const users = [...new Set(lines.map(line => line.user_id))]
-  // Only in the transaction of the import are there no earlier lines: nothing may be added between the count and its end.
-  if (earlier === undefined)
-    await db.all(
-      sql`select user_id from channels where ${isOneOf(sql`user_id`, users)} order by user_id${lockRows}`,
-    )
-  const counts = await db.all<{ user_id: string; editors: number | string }>(
-    sql`select user_id, count(*) as editors from editors where ${isOneOf(sql`user_id`, users)} group by user_id`,
-  )
-  const pairs = lines.map(({ user_id, editor_id }) => ({ user_id, editor_id }))
-  const known = await db.all<{ user_id: string; editor_id: string }>(
-    sql`select user_id, editor_id from editors where (user_id, editor_id) in
-          (select user_id, editor_id from ${tableOf(pairs, ['user_id', 'editor_id'])} as given)`,
-  )
-  const stored = new Map(counts.map(({ user_id, editors }) => [user_id, Number(editors)]))
-  const seen = new Set(known.map(({ user_id, editor_id }) => `${user_id} ${editor_id}`))
-  const added = new Map<string, number>()
-  return ({ user_id, editor_id }) => {
-    const pair = `${user_id} ${editor_id}`
-    if (seen.has(pair) || earlier?.has('editor', pair)) return undefined
-    const place = 1 + (added.get(user_id) ?? placesTaken(user_id, earlier))
-    if ((stored.get(user_id) ?? 0) + place > MAX_EDITORS)
-      return `the channel of the user "${user_id}" has ${MAX_EDITORS} editors already`
-    seen.add(pair)
-    added.set(user_id, place)
-    earlier?.add('editor', pair)
-    earlier?.add('place of an editor', user_id, String(place))
-    return undefined
-  }
-}
-
-/** How many editors earlier lines of the file add to a channel: they take places from 1 on without a gap. */
-function placesTaken(user_id: string, earlier: EarlierLines | undefined): number {
-  let [taken, free] = [0, MAX_EDITORS + 1]
-  while (earlier !== undefined && free - taken > 1) {
-    const place = (taken + free) >> 1
-    if (earlier.has('place of an editor', user_id, String(place))) taken = place
-    else free = place
-  }
-  return taken
-}
-
-export const follow: TransferResource<'follow'> = {
+export const follow = defineResource('follow', {
   table: 'follows',
   key: ['user_id', 'broadcaster_id'],
   putAll: async (tx, changes, now) => {
-    const follows = lastOfEach(changes, ({ user_id, broadcaster_id }) => `${user_id} ${broadcaster_id}`)
-    await putFollows(tx, { follows, now })
+    await putFollows(tx, { follows: changes.map(({ line }) => line), now })
   },
-}
-
-/** If a file contains the same relation twice, the later line counts. */
-function lastOfEach<Line>(
-  changes: readonly { readonly line: Line }[],
-  keyOf: (line: Line) => string,
-): Line[] {
-  return [...new Map(changes.map(({ line }) => [keyOf(line), line])).values()]
-}
+})

@@ -1,10 +1,9 @@
 import { isRefusal } from '../../contract/problem.ts'
 import type { TransferLine, TransferType } from '../../contract/resources/transfer.ts'
-import type { Transaction } from '../database.ts'
-import { refusalsOf } from './refusals.ts'
-import { type Change, type ImportLine, runsOf, type StoredLine } from './resource.ts'
+import type { Database, Transaction } from '../database.ts'
+import { compare, type Refusals } from './refusals.ts'
+import type { Change, Claim, EarlierLines, ImportLine } from './resource.ts'
 import { RESOURCES } from './resources.ts'
-import { findRows } from './rows.ts'
 
 type Outcome = 'created' | 'changed' | 'unchanged' | 'staged' | { readonly refused: string }
 
@@ -14,6 +13,34 @@ export interface ImportResult {
   readonly counts: Partial<Record<TransferType, Counts>>
   /** The lines that were not applied, by index. */
   readonly refused: readonly (readonly [index: number, why: string])[]
+}
+
+/** Checks lines against the store and the earlier lines of the file. */
+export async function checkLines(
+  db: Database,
+  all: readonly TransferLine[],
+  earlier: EarlierLines,
+  { stagesEntitlements = false } = {},
+): Promise<Refusals> {
+  const refused: Refusals = new Map()
+  for (const { type, start, lines } of runsOf(all)) {
+    const isStaging = stagesEntitlements && type === 'entitlement'
+    const { refusals } = await compare(db, RESOURCES[type], lines, { earlier, isStaging })
+    for (const [index, line] of lines.entries()) {
+      const why = refusals.get(index) ?? claim(RESOURCES[type].claims(line), earlier)
+      if (why !== undefined) refused.set(start + index, why)
+    }
+  }
+  return refused
+}
+
+/** Notes the claims of a line; if an earlier line has one of them, none, and the reason is returned. */
+function claim(claims: readonly Claim[], earlier: EarlierLines): string | undefined {
+  const [only] = claims
+  if (only !== undefined && claims.length === 1) return earlier.add(...only.what) ? undefined : only.why()
+  const taken = claims.find(({ what }) => earlier.has(...what))
+  if (taken === undefined) for (const { what } of claims) earlier.add(...what)
+  return taken?.why()
 }
 
 /**
@@ -46,29 +73,46 @@ async function importEach(
   lines: readonly ImportLine[],
   { now, leavesStaged = false }: { now: number; leavesStaged?: boolean },
 ): Promise<Outcome[]> {
-  const { keyOf, isCurrent, putEach, putAll } = RESOURCES[type]
-  const rows = await findRows(tx, type, lines, { forUpdate: true })
-  const refusals = await refusalsOf(tx, type, lines as readonly TransferLine[], rows)
-  const changes: (Change<TransferType> & { readonly index: number })[] = []
-  const outcomes = lines.map((line, index): Outcome => {
+  const { keyOf, asStored, isCurrent, putEach, putAll } = RESOURCES[type]
+  const { rows, refusals } = await compare(tx, RESOURCES[type], lines as readonly TransferLine[])
+  const changes = new Map<string, Change & { readonly index: number }>()
+  const outcomes = lines.map((given, index): Outcome => {
     const refused = refusals.get(index)
     if (refused !== undefined) return { refused }
-    const key = keyOf(line)
+    const key = keyOf(given)
     const row = rows.get(key)
     if (row === undefined && leavesStaged && type === 'entitlement') return 'staged'
-    if (row !== undefined && isCurrent(row, line)) return 'unchanged'
-    changes.push({ index, line, row })
-    // A file may contain the same relation twice.
-    rows.set(key, line as StoredLine)
-    return row === undefined ? 'created' : 'changed'
+    const line = asStored?.(given, row) ?? given
+    // A file may contain the same relation twice: the later line counts.
+    const earlier = changes.get(key)?.line
+    const known = earlier ?? row
+    if (known !== undefined && isCurrent(known as never, line)) return 'unchanged'
+    changes.set(key, { index, line: earlier === undefined ? line : Object.assign({}, earlier, line), row })
+    return known === undefined ? 'created' : 'changed'
   })
-  if (changes.length > 0 && putEach === undefined) await putAll(tx, changes, now)
-  for (const change of putEach === undefined ? [] : changes) {
-    const result = await putEach?.(tx, change, now)
+  if (putEach === undefined) {
+    if (changes.size > 0) await putAll(tx, [...changes.values()], now)
+    return outcomes
+  }
+  for (const change of changes.values()) {
+    const result = await putEach(tx, change, now)
     if (isRefusal(result))
       outcomes[change.index] = {
         refused: `it was changed by another process in the meantime (${result.problem})`,
       }
   }
   return outcomes
+}
+
+/** Splits lines into runs of the same type, which are processed together. */
+function runsOf<L extends { readonly type: TransferType }>(
+  lines: readonly L[],
+): { type: TransferType; start: number; lines: L[] }[] {
+  const runs: { type: TransferType; start: number; lines: L[] }[] = []
+  for (const [start, line] of lines.entries()) {
+    const last = runs.at(-1)
+    if (last?.type === line.type) last.lines.push(line)
+    else runs.push({ type: line.type, start, lines: [line] })
+  }
+  return runs
 }

@@ -1,71 +1,39 @@
 import type { TransferLine, TransferType } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, sql, verbatim } from '../sql/tag.ts'
-import { type Claim, type EarlierLines, runsOf, type StoredLine } from './resource.ts'
+import type { EarlierLines, Resource, StoredLine } from './resource.ts'
 import { RESOURCES } from './resources.ts'
-import { findRows } from './rows.ts'
 
 /** Why lines cannot be applied, by index. */
-type Refusals = Map<number, string>
+export type Refusals = Map<number, string>
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Checks lines against the store and the earlier lines of the file. Staging finds the rows of entitlements. */
-export async function checkLines(
+/**
+ * Compares lines of one type with the store: their rows by key, and why lines cannot be applied. The check has the earlier
+ * lines of the file, and reads only rows that matter to it; staging finds those of entitlements.
+ */
+export async function compare(
   db: Database,
-  all: readonly TransferLine[],
-  earlier: EarlierLines,
-  { isStaging = false } = {},
-): Promise<Refusals> {
-  const refusals: Refusals = new Map()
-  for (const { type, start, lines } of runsOf(all)) {
-    const { fixed, claims } = RESOURCES[type]
-    const hasNoRows = fixed === undefined || (isStaging && type === 'entitlement')
-    const rows = hasNoRows ? new Map() : await findRows(db, type, lines)
-    const refused = await refusalsOf(db, type, lines, rows, earlier)
-    for (const [index, line] of lines.entries()) {
-      const why = refused.get(index) ?? claim(claims(line), earlier)
-      if (why !== undefined) refusals.set(start + index, why)
-    }
-  }
-  return refusals
-}
-
-/** Notes the claims of a line; if an earlier line has one of them, none, and the reason is returned. */
-function claim(claims: readonly Claim[], earlier: EarlierLines): string | undefined {
-  const [only] = claims
-  if (only !== undefined && claims.length === 1) return earlier.add(...only.what) ? undefined : only.why()
-  const taken = claims.find(({ what }) => earlier.has(...what))
-  if (taken === undefined) for (const { what } of claims) earlier.add(...what)
-  return taken?.why()
-}
-
-/** Checks lines of one type against the store and their existing rows. */
-export async function refusalsOf(
-  db: Database,
-  type: TransferType,
+  resource: Resource,
   lines: readonly TransferLine[],
-  rows: ReadonlyMap<string, StoredLine>,
-  earlier?: EarlierLines,
-): Promise<Refusals> {
-  const { conflicts, keyOf } = RESOURCES[type]
-  const refusals = await missingReferences(db, type, lines, earlier)
+  { earlier, isStaging = false }: { earlier?: EarlierLines; isStaging?: boolean } = {},
+): Promise<{ rows: ReadonlyMap<string, StoredLine>; refusals: Refusals }> {
+  const { type, fixed, conflicts, keyOf } = resource
   const conflictOf = await conflicts?.(db, lines, earlier)
-  if (rows.size === 0 && conflictOf === undefined) return refusals
+  const isApplied = earlier === undefined
+  const needsRows = isApplied || conflicts !== undefined || (fixed !== undefined && !isStaging)
+  const rows = needsRows ? await resource.find(db, lines, { forUpdate: isApplied }) : new Map()
+  const refusals = await missingReferences(db, type, lines, earlier)
+  if (rows.size === 0 && conflictOf === undefined) return { rows, refusals }
   for (const [index, line] of lines.entries()) {
     if (refusals.has(index)) continue
-    const why = otherContent(type, line, rows.get(keyOf(line))) ?? conflictOf?.(line)
+    const key = keyOf(line)
+    const row = rows.get(key)
+    const why = resource.otherContent(line, row) ?? conflictOf?.(line, row, key)
     if (why !== undefined) refusals.set(index, why)
   }
-  return refusals
-}
-
-/** Refuses a line whose row has other values in fields that never change. */
-export function otherContent(type: TransferType, line: object, row: object | undefined): string | undefined {
-  const { fixed, keyOf } = RESOURCES[type]
-  if (row === undefined || fixed === undefined) return undefined
-  const isOther = fixed.fields.some(field => (row as Values)[field] !== (line as Values)[field])
-  return isOther ? `the ${type} "${keyOf(line)}" ${fixed.why}` : undefined
+  return { rows, refusals }
 }
 
 /** Refuses lines that reference something neither in the store nor in an earlier line. */

@@ -15,24 +15,21 @@ import type { Database, Transaction } from '../database.ts'
 import { Conflict } from '../errors.ts'
 import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
-import { isOneOf, limitedTo, sql, tableOf } from '../sql/tag.ts'
-import { statusOf } from './entitlements.ts'
+import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
+import { entitlement, statusOf } from './entitlements.ts'
 import type { Counts, ImportResult } from './import-lines.ts'
-import { otherContent } from './refusals.ts'
-import { findRows } from './rows.ts'
-
-type Line = TransferLine<'entitlement'>
 
 interface StagingResult extends Pick<ImportResult, 'refused'> {
   /** How many are new. The others have a row, and are applied as lines. */
   readonly staged: number
 }
 
-/** Stages new entitlements, until this process ends. */
+/** Stages the new entitlements among lines, until this process ends. */
 export async function stageEntitlements(
   tx: Transaction,
-  { lines }: { lines: readonly Line[] },
+  { lines: all }: { lines: readonly TransferLine[] },
 ): Promise<StagingResult> {
+  const lines = all.filter(line => line.type === 'entitlement')
   if (lines.length === 0) return { refused: [], staged: 0 }
   const benefits = await stageBenefits(tx, [...new Set(lines.map(line => line.benefit_id))])
   await tx.run(
@@ -66,9 +63,10 @@ export async function stageEntitlements(
   )
   if (existing.length === 0) return { refused: [], staged: lines.length }
   const ids = existing.map(({ id }) => ({ id: uuidText(id) }))
-  const rows = await findRows(tx, 'entitlement', ids)
-  const refused = lines.flatMap((line, index): [number, string][] => {
-    const why = otherContent('entitlement', line, rows.get(line.id))
+  const rows = await entitlement.find(tx, ids)
+  const refused = all.flatMap((line, index): [number, string][] => {
+    const row = line.type === 'entitlement' ? rows.get(line.id) : undefined
+    const why = entitlement.otherContent(line, row)
     return why === undefined ? [] : [[index, why]]
   })
   return { refused, staged: lines.length - ids.length }
@@ -77,8 +75,7 @@ export async function stageEntitlements(
 /** Their numbers until they are added: a benefit of the file is not in the store yet. */
 async function stageBenefits(tx: Transaction, ids: readonly string[]): Promise<Map<string, number>> {
   await tx.run(
-    sql`create temp table if not exists staged_benefits
-        (staged integer primary key, benefit_id text unique, organization integer, benefit integer)`,
+    sql`create temp table if not exists staged_benefits (staged integer primary key, benefit_id text unique)`,
   )
   for (const id of ids)
     await tx.run(sql`insert into staged_benefits (benefit_id) values (${id}) on conflict do nothing`)
@@ -101,12 +98,24 @@ export async function hasFewerEntitlements(db: Database, than: number): Promise<
  * content, or something that one refers to was deleted, nothing is added.
  */
 export async function addStagedEntitlements(tx: Transaction, _: object): Promise<Counts> {
-  await numberBenefits(tx)
+  const benefits = await tx.all<{ benefit_id: string; organization_id: string }>(
+    sql`select benefit_id, coalesce(organization_id, '') as organization_id
+        from staged_benefits left join benefits on benefits.id = benefit_id`,
+  )
+  const gone = benefits.find(({ organization_id }) => organization_id === '')
+  if (gone !== undefined) throw new Conflict(`the benefit "${gone.benefit_id}" was deleted meanwhile`)
+  await numbersOf(tx, 'organization', benefits)
+  await numbersOf(tx, 'benefit', benefits)
   const indexes = await dropIndexes(tx, 'organization_entitlements')
   const written = await tx.run(
-    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+    sql`with numbered as materialized (
+          select s.staged, o.number as organization, n.number as benefit
+          from staged_benefits s join benefits b on b.id = s.benefit_id
+            join entitlement_benefits n on n.benefit_id = b.id
+            join entitlement_organizations o on o.organization_id = b.organization_id)
+        insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
         select b.organization, e.timestamp, e.id, e.last_updated, b.benefit, e.fulfilled, e.user_id, e.game_id
-        from staged_entitlements e join staged_benefits b on b.staged = e.benefit
+        from staged_entitlements e cross join numbered b on b.staged = e.benefit
         where true
         on conflict (organization, timestamp, id) do update
           set fulfilled = excluded.fulfilled, last_updated = excluded.last_updated
@@ -118,27 +127,4 @@ export async function addStagedEntitlements(tx: Transaction, _: object): Promise
   const counts = { created: written, changed: 0, unchanged: Number(staged?.count) - written }
   tx.record({ subject: 'import', after: { entitlement: counts } })
   return counts
-}
-
-/** The staged benefits with the numbers that rows have. */
-async function numberBenefits(tx: Transaction): Promise<void> {
-  const benefits = await tx.all<{ benefit_id: string; organization_id: string | null }>(
-    sql`select benefit_id, organization_id from staged_benefits left join benefits on benefits.id = benefit_id`,
-  )
-  const owned = benefits.map(({ benefit_id, organization_id }) => {
-    if (organization_id === null) throw new Conflict(`the benefit "${benefit_id}" was deleted meanwhile`)
-    return { benefit_id, organization_id }
-  })
-  const organizations = await numbersOf(tx, 'organization', owned)
-  const numbers = await numbersOf(tx, 'benefit', owned)
-  const rows = owned.map(({ benefit_id, organization_id }) => ({
-    benefit_id,
-    organization: organizations.get(organization_id) ?? null,
-    benefit: numbers.get(benefit_id) ?? null,
-  }))
-  await tx.run(
-    sql`update staged_benefits set organization = given.organization, benefit = given.benefit
-        from ${tableOf(rows, ['benefit_id', 'organization', 'benefit'])} as given
-        where staged_benefits.benefit_id = given.benefit_id`,
-  )
 }

@@ -7,14 +7,14 @@ import { rotateStreamKey } from '../commands/stream-keys.ts'
 import { putUser } from '../commands/users.ts'
 import { clientFlags } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
-import { claimOf, hasValues, type ImportLine, type StoredLine, type TransferResource } from './resource.ts'
+import { claimOf, defineResource, hasValues } from './resource.ts'
 
-export const organization: TransferResource<'organization'> = {
+export const organization = defineResource('organization', {
   table: 'organizations',
   putEach: (tx, { line }) => putOrganization(tx, line),
-}
+})
 
-export const user: TransferResource<'user'> = {
+export const user = defineResource('user', {
   table: 'users',
   select: sql`select id, login, display_name, description, broadcaster_type, email, created_at, password_hash,
       (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as slot,
@@ -44,10 +44,10 @@ export const user: TransferResource<'user'> = {
       why: () => `the login "${line.login}" is given to another user in this file`,
     },
   ],
-  isCurrent: (row, line) => line.next_key === undefined && hasValues('user', row, line),
+  isCurrent: (row, line) => line.next_key === undefined && hasValues(row, line),
   putEach: async (tx, { line, row }, now) => {
     const { first_key, next_key, password_hash, ...fields } = line
-    if (row === undefined || !hasValues('user', row, line)) {
+    if (row === undefined || !hasValues(row, line)) {
       // Setting a password ends the user's sessions, even if it is the same password.
       const isNewPassword = password_hash !== undefined && password_hash !== row?.password_hash
       const passwordOrNone = isNewPassword ? { password_hash } : {}
@@ -59,50 +59,36 @@ export const user: TransferResource<'user'> = {
     const valid_until = new Date(now).toISOString()
     return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until })
   },
-}
+})
 
-export const member: TransferResource<'member'> = { table: 'members', key: ['organization_id', 'user_id'] }
+export const member = defineResource('member', { table: 'members', key: ['organization_id', 'user_id'] })
 
-export const game: TransferResource<'game'> = {
+export const game = defineResource('game', {
   table: 'games',
   putEach: (tx, { line }) => putGame(tx, line),
-}
+})
 
-export const benefit: TransferResource<'benefit'> = {
+export const benefit = defineResource('benefit', {
   table: 'benefits',
   fixed: { fields: ['organization_id'], why: 'belongs to another organization, and cannot move' },
   putEach: (tx, { line }) => putBenefit(tx, line),
-}
+})
 
-/** The secret that a line sets; a public client has none. */
-const secretOf = ({ kind, secret_hash }: ImportLine<'client'>, row?: StoredLine<'client'>) =>
-  (kind ?? row?.kind) === 'public' ? undefined : secret_hash
-
-export const client: TransferResource<'client'> = {
+export const client = defineResource('client', {
   table: 'clients',
   select: sql`select id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash,${clientFlags('clients')}
     from clients`,
-  isCurrent: (row, line) => hasValues('client', row, { ...line, secret_hash: secretOf(line, row) }),
-  putEach: async (tx, { line, row }) => {
-    const { secret_hash: _, ...fields } = line
-    const secret_hash = secretOf(line, row)
-    if (row === undefined) {
-      const client = {
-        ...fields,
-        organization_id: line.organization_id ?? null,
-        owner_user_id: line.owner_user_id ?? null,
-        kind: line.kind ?? 'confidential',
-        redirect_uris: line.redirect_uris ?? [],
-        implicit_grant: line.implicit_grant ?? false,
-      }
-      return createClient(tx, { client, secret_hash: secret_hash ?? null })
-    }
-    if (!hasValues('client', row, fields)) {
-      const result = await changeClient(tx, fields)
+  /** A public client has no secret. */
+  asStored: ({ secret_hash, ...line }, row) =>
+    secret_hash === undefined || (line.kind ?? row?.kind) === 'public' ? line : { ...line, secret_hash },
+  putEach: async (tx, { line: { secret_hash, ...line }, row }) => {
+    if (row === undefined) return createClient(tx, { client: line, secret_hash: secret_hash ?? null })
+    if (!hasValues(row, line)) {
+      const result = await changeClient(tx, line)
       if (isRefusal(result)) return result
     }
     if (secret_hash !== undefined && secret_hash !== row.secret_hash)
       await setClientSecret(tx, { id: line.id, secret_hash })
     return undefined
   },
-}
+})
