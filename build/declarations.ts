@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const IMPORT = /(?:from|import\()\s*['"]([^'"]+)['"]/g
+
+/** Where sources are; see `rootDirs` in tsconfig.json. The declarations of all of them go into one folder. */
+const SOURCE_FOLDERS = ['src', 'dist/generated']
 
 /** Consumers need not have it among their libraries. TypeScript knows it since 5.2. */
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />\n'
@@ -21,9 +24,9 @@ export function writeDeclarations(
     emit(root, emitted)
     for (const { entryPoints, out } of packages) {
       const files = new Map<string, string>()
-      for (const entryPoint of entryPoints) reach(declarationOf(join(emitted, entryPoint)), files)
+      for (const entryPoint of entryPoints) reach(emitted, declarationOf(entryPoint), files)
       for (const folder of ['types', 'types-cjs'])
-        for (const [file, text] of files) write(join(out, folder, relative(emitted, file)), text)
+        for (const [file, text] of files) write(join(out, folder, file), text)
       write(join(out, 'types-cjs/package.json'), '{ "type": "commonjs" }\n')
     }
   } finally {
@@ -57,14 +60,16 @@ function declarationOf(file: string): string {
 }
 
 /** Collects a file and all that it imports. The compiler leaves the names of sources in imports. */
-function reach(file: string, files: Map<string, string>): void {
+function reach(emitted: string, file: string, files: Map<string, string>): void {
   if (files.has(file)) return
-  const text = readFileSync(file, 'utf8')
+  const place = SOURCE_FOLDERS.map(folder => join(emitted, folder, file)).find(each => existsSync(each))
+  if (place === undefined) throw new Error(`the compiler has not written ${file}`)
+  const text = readFileSync(place, 'utf8')
   const isDisposable = text.includes('AsyncDisposable')
   files.set(file, (isDisposable ? DISPOSABLE : '') + withJavaScriptNames(text))
   const code = text.replaceAll(/\/\*.*?\*\//gs, '')
   for (const [, target = ''] of code.matchAll(IMPORT)) {
     if (!target.startsWith('.')) throw new Error(`the types of the package import "${target}" in ${file}`)
-    reach(declarationOf(join(dirname(file), target)), files)
+    reach(emitted, declarationOf(join(dirname(file), target)), files)
   }
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
 import { inlineCalls } from '../src/site/inline-calls.ts'
+import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
 import { bundleProgram } from './program-bundle.ts'
 import { replaceFolder } from './replace-folder.ts'
@@ -27,6 +28,7 @@ if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
 
 // Taken first: a source that changes during the build makes the bundle outdated.
 const sources = stateOfSources(ROOT)
+writeClientTypes()
 const built = mkdtempSync(join(tmpdir(), 'strand-dist-'))
 try {
   const out = join(built, 'strand')

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeClientTypes } from '../../build/client-types.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
@@ -33,8 +34,9 @@ test('there are examples', () => {
 })
 
 test('they compile', async () => {
-  const config = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'))
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: ['*.ts'] }))
+  writeClientTypes()
+  const config = { extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
   const tsc = Bun.spawn([join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', folder], {
     stdout: 'pipe',
     cwd: ROOT,
