@@ -8,10 +8,10 @@ import { StreamKeys } from '../auth/stream-keys.ts'
 import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../data-folder.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { STREAM_KEY_KINDS, type StreamKeyRow } from '../store/queries/stream-keys.ts'
+import type { Sealed } from '../kit/secret-box.ts'
+import { type SealedKind, type SealedRow, STREAM_KEY_KINDS } from '../store/queries/sealed-secrets.ts'
 import type { Store } from '../store/store.ts'
 
-const BATCH_ROWS = 500
 /** After this time every running server has read the file again. */
 export const TAKEN_UP_MILLISECONDS = 3 * KEYS_FOLLOWED_MILLISECONDS
 
@@ -53,15 +53,15 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
   }
 }
 
-async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
-  const streamKeys = (await store.streamKeys.countByMasterKey()).get(id) ?? 0
-  const signingKeys = (await store.signingKeys.all()).filter(key => key.key_id === id).length
-  const webhookSecrets = (await store.eventSecrets.countByMasterKey()).get(id) ?? 0
-  const sealed = [
-    ...(streamKeys > 0 ? [`${streamKeys} stream keys`] : []),
-    ...(signingKeys > 0 ? [`${signingKeys} signing keys`] : []),
-    ...(webhookSecrets > 0 ? [`${webhookSecrets} webhook secrets`] : []),
-  ]
+async function refuseWhileNeeded({ sealedSecrets }: Store, id: string): Promise<void> {
+  const count = async (...kinds: readonly SealedKind[]) =>
+    (await sealedSecrets.countByMasterKey(...kinds)).get(id) ?? 0
+  const counts = [
+    [await count(...STREAM_KEY_KINDS), 'stream keys'],
+    [await count('signing_key'), 'signing keys'],
+    [await count('webhook_secret'), 'webhook secrets'],
+  ] as const
+  const sealed = counts.flatMap(([number, noun]) => (number > 0 ? [`${number} ${noun}`] : []))
   if (sealed.length > 0) {
     throw new OperatorError(
       `${sealed.join(' and ')} are still sealed with the master key ${id}: run strand key-ring reseal first`,
@@ -69,85 +69,66 @@ async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
   }
 }
 
-/**
- * Reseals the keys that sign ID tokens with the newest master key. Keys that cannot be opened are skipped and reported:
- * servers create a new signing key if they can read none.
- */
-export async function resealSigningKeys(
-  store: Store,
-  ring: KeyRing,
-): Promise<{ resealed: number; unopened: readonly string[] }> {
-  const sealer = new SigningKeySealer(ring)
-  const unopened: string[] = []
-  let resealed = 0
-  for (const row of await store.signingKeys.all()) {
-    if (row.key_id === ring.newest) continue
-    const key = sealer.open(row)
-    if (key === undefined) unopened.push(row.kid)
-    else {
-      const { number, sealed: was } = row
-      resealed += await store.commands.resealSigningKey({ number, was, ...sealer.seal(row.kid, key) })
-    }
-  }
-  return { resealed, unopened }
-}
-
-/** Reseals the secrets of webhooks with the newest master key. Those that cannot be opened are skipped and reported. */
-export async function resealWebhookSecrets(
-  store: Store,
-  ring: KeyRing,
-): Promise<{ resealed: number; unopened: readonly string[] }> {
-  const eventSecrets = new EventSecrets(ring)
-  const unopened: string[] = []
-  let resealed = 0
-  for (let after = ''; ; ) {
-    const rows = await store.eventSecrets.after(after, BATCH_ROWS, ring.newest)
-    const last = rows.at(-1)
-    if (last === undefined) return { resealed, unopened }
-    const secrets = rows.flatMap(row => {
-      const secret = eventSecrets.open(row.id, row)
-      if (secret !== undefined) return [{ id: row.id, was: row.sealed, ...eventSecrets.seal(row.id, secret) }]
-      unopened.push(row.id)
-      return []
-    })
-    resealed += await store.commands.resealEventSecrets({ secrets })
-    after = last.id
-  }
-}
-
 /** The number of stream keys that are not sealed with the newest key. */
-export async function countToReseal(store: Store, ring: KeyRing): Promise<number> {
-  const counts = await store.streamKeys.countByMasterKey()
+export async function countToReseal({ sealedSecrets }: Store, ring: KeyRing): Promise<number> {
+  const counts = await sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS)
   return [...counts].reduce((sum, [id, count]) => (id === ring.newest ? sum : sum + count), 0)
 }
 
+/** Opens a secret and seals it with the newest master key; undefined if no master key opens it. */
+type Sealer = (row: SealedRow) => (Sealed & { readonly lookup_hash?: string }) | undefined
+
+const streamKeySealer = (ring: KeyRing): Sealer => {
+  const streamKeys = new StreamKeys(ring)
+  return row => {
+    const key = streamKeys.open(row.owner, row)
+    return key === undefined ? undefined : streamKeys.seal(row.owner, row.slot, key)
+  }
+}
+
+const SEALERS: Readonly<Record<SealedKind, (ring: KeyRing) => Sealer>> = {
+  stream_key: streamKeySealer,
+  extra_stream_key: streamKeySealer,
+  signing_key: ring => {
+    const sealer = new SigningKeySealer(ring)
+    return row => {
+      const key = sealer.open({ ...row, kid: row.owner })
+      return key && sealer.seal(row.owner, key)
+    }
+  },
+  webhook_secret: ring => {
+    const eventSecrets = new EventSecrets(ring)
+    return row => {
+      const secret = eventSecrets.open(row.owner, row)
+      return secret === undefined ? undefined : eventSecrets.seal(row.owner, secret)
+    }
+  },
+}
+
 /**
- * Reseals every stream key that is not sealed with the newest master key, and recomputes its lookup hash. Each row changes
- * atomically, so concurrent readers see it sealed with one key or the other. An interrupted run can be repeated.
+ * Reseals every secret of these kinds that is not sealed with the newest master key; of stream keys, this changes the lookup
+ * hash too. Each row changes atomically, so concurrent readers see it sealed with one key or the other. An interrupted run
+ * can be repeated. The owners of secrets that cannot be opened are returned.
  */
 export async function reseal(
   store: Store,
   ring: KeyRing,
-  onProgress: (done: number) => void,
+  kinds: readonly SealedKind[],
+  onProgress: (done: number) => void = () => undefined,
 ): Promise<{ resealed: number; unopened: readonly string[] }> {
-  const streamKeys = new StreamKeys(ring)
   const unopened: string[] = []
   let resealed = 0
-  for (const kind of STREAM_KEY_KINDS) {
-    let last: StreamKeyRow | undefined
-    for (;;) {
-      const rows = await store.streamKeys.after(kind, last, BATCH_ROWS, ring.newest)
-      if (rows.length === 0) break
-      const keys = rows.flatMap(row => {
-        const { user_id, slot, sealed: was } = row
-        const key = streamKeys.open(user_id, row)
-        if (key !== undefined) return [{ user_id, slot, was, ...streamKeys.seal(user_id, slot, key) }]
-        unopened.push(user_id)
+  for (const kind of kinds) {
+    const seal = SEALERS[kind](ring)
+    for await (const rows of store.sealedSecrets.batches(kind, ring.newest)) {
+      const secrets = rows.flatMap(row => {
+        const sealed = seal(row)
+        if (sealed !== undefined) return [{ lookup_hash: '', ...sealed, owner: row.owner, was: row.sealed }]
+        unopened.push(row.owner)
         return []
       })
-      resealed += await store.commands.resealStreamKeys({ kind, keys })
+      resealed += await store.commands.resealSecrets({ kind, secrets })
       onProgress(resealed)
-      last = rows.at(-1)
     }
   }
   return { resealed, unopened }

@@ -5,14 +5,14 @@ import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
 import {
   auditFlawIn,
-  eventSecretsIn,
   integrityErrors,
   rowsOf,
   SCHEMA_VERSION,
+  sealedSecretsIn,
   storeSummary,
-  streamKeysIn,
   wrongFollowCounts,
 } from '../store/embedded-file.ts'
+import { STREAM_KEY_KINDS } from '../store/queries/sealed-secrets.ts'
 import { STORE_FILE } from './manifest.ts'
 
 /** The result of verifying a store. */
@@ -122,12 +122,15 @@ async function checkSealed(
 ): Promise<Pick<Findings, 'problems' | 'stream_keys'>> {
   const streamKeys = new StreamKeys(ring)
   const keys = new SealCheck(ring)
-  for await (const rows of streamKeysIn(store))
-    for (const row of rows) keys.note(row, row.user_id, () => streamKeys.isWhole(row))
+  for (const kind of STREAM_KEY_KINDS)
+    for await (const rows of sealedSecretsIn(store, kind))
+      for (const row of rows)
+        keys.note(row, row.owner, () => streamKeys.isWhole({ ...row, user_id: row.owner }))
   const eventSecrets = new EventSecrets(ring)
   const secrets = new SealCheck(ring)
-  for await (const rows of eventSecretsIn(store))
-    for (const row of rows) secrets.note(row, row.id, () => eventSecrets.open(row.id, row) !== undefined)
+  for await (const rows of sealedSecretsIn(store, 'webhook_secret'))
+    for (const row of rows)
+      secrets.note(row, row.owner, () => eventSecrets.open(row.owner, row) !== undefined)
   return {
     problems: [
       ...keys.problems('stream key', 'users'),

@@ -7,17 +7,20 @@ import { copySqlite } from './engines/sqlite-copy.ts'
 import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
 import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
-import { type EventSecretRow, eventSecretQueries } from './queries/event-secrets.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import type { MediaServerAddress } from './queries/media-servers.ts'
-import { STREAM_KEY_KINDS, type StreamKeyRow, streamKeyQueries } from './queries/stream-keys.ts'
+import {
+  SEALED_SECRETS,
+  type SealedKind,
+  type SealedRow,
+  sealedSecretQueries,
+} from './queries/sealed-secrets.ts'
 
 /** The size of the header of every store. */
 export const STORE_HEADER_BYTES = 100
 const MAGIC = 'SQLite format 3\0'
 
 const PROGRESS_MILLISECONDS = 100
-const KEYS_AT_ONCE = 1000
 
 export { integrityErrors, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
 
@@ -81,7 +84,7 @@ export function rowsOf(file: string): Record<string, number> {
 
 /** The number of stream keys sealed with each master key. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const keys = hasExtraKeys(file)
+  const keys = hasTable(file, 'extra_stream_keys')
     ? '(select key_id from stream_keys union all select key_id from extra_stream_keys)'
     : 'stream_keys'
   const query = `select key_id, count(*) from ${keys} group by key_id order by key_id`
@@ -111,46 +114,18 @@ export function mediaServersIn(file: string): MediaServerAddress[] {
   })
 }
 
-/** Every stream key of the store, in batches. */
-export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
-  const kinds = hasExtraKeys(file) ? STREAM_KEY_KINDS : (['main'] as const)
+/** Every secret of a kind, in batches; none if the store was not migrated yet and lacks the table. */
+export async function* sealedSecretsIn(file: string, kind: SealedKind): AsyncGenerator<readonly SealedRow[]> {
+  if (!hasTable(file, SEALED_SECRETS[kind].table)) return
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
-    for (const kind of kinds) {
-      let last: StreamKeyRow | undefined
-      for (;;) {
-        const rows = await streamKeyQueries(db).after(kind, last, KEYS_AT_ONCE)
-        if (rows.length === 0) break
-        yield rows
-        last = rows.at(-1)
-      }
-    }
+    yield* sealedSecretQueries(db).batches(kind)
   } finally {
     db.close()
   }
 }
 
-/** Every webhook secret of the store, in batches. */
-export async function* eventSecretsIn(file: string): AsyncGenerator<readonly EventSecretRow[]> {
-  if (!hasTable(file, 'event_subscriptions')) return
-  const db = sqliteDatabase(openSqlite(file, 'read'))
-  try {
-    for (let after = ''; ; ) {
-      const rows = await eventSecretQueries(db).after(after, KEYS_AT_ONCE)
-      const last = rows.at(-1)
-      if (last === undefined) return
-      yield rows
-      after = last.id
-    }
-  } finally {
-    db.close()
-  }
-}
-
-const hasExtraKeys = (file: string): boolean => hasTable(file, 'extra_stream_keys')
-
-/** A store that was not migrated yet lacks the newer tables. */
-const hasTable = (file: string, name: 'extra_stream_keys' | 'event_subscriptions'): boolean =>
+const hasTable = (file: string, name: string): boolean =>
   inspect(
     file,
     one => one(`select count(*) from sqlite_schema where type = 'table' and name = '${name}'`) === 1,

@@ -12,7 +12,6 @@ import { auditQueries } from './queries/audit.ts'
 import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { eventDeliveryQueries } from './queries/event-deliveries.ts'
-import { eventSecretQueries } from './queries/event-secrets.ts'
 import { eventSocketQueries } from './queries/event-sockets.ts'
 import { eventSubscriptionQueries } from './queries/event-subscriptions.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
@@ -20,6 +19,7 @@ import { followQueries } from './queries/follows.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { partitionQueries } from './queries/partitions.ts'
+import { sealedSecretQueries } from './queries/sealed-secrets.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
 import { streamKeyQueries } from './queries/stream-keys.ts'
@@ -136,7 +136,7 @@ function portOf(
     eventSubscriptions: eventSubscriptionQueries(db),
     eventDeliveries: eventDeliveryQueries(db),
     eventSockets: eventSocketQueries(db),
-    eventSecrets: eventSecretQueries(db),
+    sealedSecrets: sealedSecretQueries(db),
     audit: auditQueries(db),
     transfer: {
       check: (

@@ -4,7 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { SigningKeys } from '../../src/auth/signing-keys.ts'
 import { newMasterKey } from '../../src/data-folder.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import { resealSigningKeys } from '../../src/maintenance/key-rotation.ts'
+import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
@@ -68,13 +68,13 @@ for (const engine of engines) {
       expect(row?.sealed).not.toContain('"d"')
 
       ring.take([second, first])
-      expect(await resealSigningKeys(store, ring)).toEqual({ resealed: 1, unopened: [] })
-      expect(await resealSigningKeys(store, ring)).toEqual({ resealed: 0, unopened: [] })
+      expect(await reseal(store, ring, ['signing_key'])).toEqual({ resealed: 1, unopened: [] })
+      expect(await reseal(store, ring, ['signing_key'])).toEqual({ resealed: 0, unopened: [] })
       ring.take([second])
       expect(await kidOf(keys)).toBe(kid)
 
       const strange = new KeyRing([newMasterKey()])
-      expect(await resealSigningKeys(store, strange)).toMatchObject({ resealed: 0, unopened: [kid] })
+      expect(await reseal(store, strange, ['signing_key'])).toMatchObject({ resealed: 0, unopened: [kid] })
       const elsewhere = newKeys(store, strange, () => Date.now())
       const fresh = await kidOf(elsewhere)
       expect(fresh).not.toBe(kid)

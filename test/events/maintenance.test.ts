@@ -4,7 +4,7 @@ import { EventSecrets } from '../../src/auth/event-secrets.ts'
 import { newMasterKey } from '../../src/data-folder.ts'
 import { isoMillis } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import { resealWebhookSecrets } from '../../src/maintenance/key-rotation.ts'
+import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'
 import { CAPS } from '../../src/store/commands/cap-sizes.ts'
@@ -207,14 +207,14 @@ for (const engine of engines) {
         }
         ring.take([second, first])
         const unopened = [subscription(5).id]
-        expect(await resealWebhookSecrets(store, ring)).toEqual({ resealed: 11, unopened })
-        expect(await resealWebhookSecrets(store, ring)).toEqual({ resealed: 0, unopened })
+        expect(await reseal(store, ring, ['webhook_secret'])).toEqual({ resealed: 11, unopened })
+        expect(await reseal(store, ring, ['webhook_secret'])).toEqual({ resealed: 0, unopened })
         ring.take([second])
-        for (const row of await store.eventSecrets.after('', 100)) {
-          const n = Number(row.id.slice(-12))
-          expect(secrets.open(row.id, row)).toBe(n === 5 ? undefined : `secret number ${n}`)
+        for (const row of (await Array.fromAsync(store.sealedSecrets.batches('webhook_secret'))).flat()) {
+          const n = Number(row.owner.slice(-12))
+          expect(secrets.open(row.owner, row)).toBe(n === 5 ? undefined : `secret number ${n}`)
         }
-        expect(await store.eventSecrets.countByMasterKey()).toEqual(
+        expect(await store.sealedSecrets.countByMasterKey('webhook_secret')).toEqual(
           new Map([
             [foreign.id, 1],
             [second.id, 11],

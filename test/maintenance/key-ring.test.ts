@@ -8,6 +8,7 @@ import { Cursors } from '../../src/http/cursor.ts'
 import { KeyRing, parseMasterKeys } from '../../src/kit/key-ring.ts'
 import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { Browser } from '../../src/site/browser.ts'
+import { STREAM_KEY_KINDS } from '../../src/store/queries/sealed-secrets.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
 import { endAllProcesses } from '../support/strand-process.ts'
@@ -43,25 +44,25 @@ for (const engine of engines) {
 
       ring.take([second, first])
       const steps: number[] = []
-      expect(await reseal(store, ring, done => steps.push(done))).toEqual({
+      expect(await reseal(store, ring, STREAM_KEY_KINDS, done => steps.push(done))).toEqual({
         resealed: 1204,
         unopened: ['9999'],
       })
       expect(steps.length).toBeGreaterThan(2)
-      expect(await reseal(store, ring, () => undefined)).toEqual({ resealed: 0, unopened: ['9999'] })
+      expect(await reseal(store, ring, STREAM_KEY_KINDS)).toEqual({ resealed: 0, unopened: ['9999'] })
 
       ring.take([second])
-      const rows = await store.streamKeys.after('main', undefined, 5000)
+      const rows = (await Array.fromAsync(store.sealedSecrets.batches('stream_key'))).flat()
       expect(rows).toHaveLength(1204)
-      for (const row of rows.filter(each => each.user_id !== '9999')) {
-        const key = plain.get(row.user_id) as string
-        expect(streamKeys.open(row.user_id, row)).toBe(key)
+      for (const row of rows.filter(each => each.owner !== '9999')) {
+        const key = plain.get(row.owner) as string
+        expect(streamKeys.open(row.owner, row)).toBe(key)
         expect(streamKeys.lookupHashes(key)).toEqual([row.lookup_hash])
       }
-      const [guest] = await store.streamKeys.after('extra', undefined, 5000)
+      const [guest] = (await Array.fromAsync(store.sealedSecrets.batches('extra_stream_key'))).flat()
       expect(guest && streamKeys.open('1001', guest)).toBe(extra.key)
       expect(streamKeys.lookupHashes(extra.key)).toEqual([guest?.lookup_hash ?? ''])
-      expect(await store.streamKeys.countByMasterKey()).toEqual(
+      expect(await store.sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS)).toEqual(
         new Map([
           [foreign.id, 1],
           [second.id, 1204],

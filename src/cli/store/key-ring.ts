@@ -9,11 +9,10 @@ import {
   countToReseal,
   promoteMasterKey,
   reseal,
-  resealSigningKeys,
-  resealWebhookSecrets,
   retireMasterKey,
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
+import { STREAM_KEY_KINDS } from '../../store/queries/sealed-secrets.ts'
 import { configOf, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
@@ -110,11 +109,11 @@ async function runList(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
   const { counts, signing, secrets } = await withStore(config, async store => ({
-    counts: await store.streamKeys.countByMasterKey(),
-    signing: (await store.signingKeys.all()).map(key => key.key_id),
-    secrets: await store.eventSecrets.countByMasterKey(),
+    counts: await store.sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS),
+    signing: await store.sealedSecrets.countByMasterKey('signing_key'),
+    secrets: await store.sealedSecrets.countByMasterKey('webhook_secret'),
   }))
-  const missing = [...new Set([...counts.keys(), ...signing, ...secrets.keys()])].filter(
+  const missing = [...new Set([...counts.keys(), ...signing.keys(), ...secrets.keys()])].filter(
     id => !ring.ids.includes(id),
   )
   const keys = [...ring.ids, ...missing].map(id => {
@@ -123,7 +122,7 @@ async function runList(flags: KeyRingFlags): Promise<void> {
       newest: id === ring.newest,
       in_ring: ring.ids.includes(id),
       stream_keys: counts.get(id) ?? 0,
-      signing_keys: signing.filter(each => each === id).length,
+      signing_keys: signing.get(id) ?? 0,
       webhook_secrets: secrets.get(id) ?? 0,
     }
   })
@@ -164,12 +163,12 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
   const ring = ringOf(config)
   const { resealed, unopened, signing, secrets } = await withStore(config, async store => {
     const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
-    const outcome = await reseal(store, ring, done => progress.reach(done))
+    const outcome = await reseal(store, ring, STREAM_KEY_KINDS, done => progress.reach(done))
     progress.end()
     return {
       ...outcome,
-      signing: await resealSigningKeys(store, ring),
-      secrets: await resealWebhookSecrets(store, ring),
+      signing: await reseal(store, ring, ['signing_key']),
+      secrets: await reseal(store, ring, ['webhook_secret']),
     }
   })
   await printResult(

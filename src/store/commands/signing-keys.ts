@@ -21,14 +21,3 @@ export async function addSigningKey(tx: Transaction, args: { key: SigningKeyRow 
 export async function removeSigningKeys(tx: Transaction, _args: Record<never, never>): Promise<number> {
   return tx.run(sql`delete from signing_keys`)
 }
-
-/** Replaces the sealed form of a key. A key that has changed since it was read is left alone. */
-export async function resealSigningKey(
-  tx: Transaction,
-  args: { number: number; was: string; key_id: string; sealed: string },
-): Promise<number> {
-  return tx.run(
-    sql`update signing_keys set key_id = ${args.key_id}, sealed = ${args.sealed}
-        where number = ${args.number} and sealed = ${args.was}`,
-  )
-}

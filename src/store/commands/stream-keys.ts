@@ -2,8 +2,8 @@ import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isValid, STREAM_KEY_TABLES, type StreamKeyKind, type StreamKeySlot } from '../queries/stream-keys.ts'
-import { lockRows, sql, tableOf } from '../sql/tag.ts'
+import { isValid } from '../queries/stream-keys.ts'
+import { lockRows, sql } from '../sql/tag.ts'
 import type { StoredStreamKey } from './users.ts'
 
 /** Extra keys per channel. */
@@ -104,34 +104,5 @@ export async function writeExtraKey(
           ${key.valid_until})
         on conflict (user_id, name) do update set key_id = excluded.key_id, sealed = excluded.sealed,
           lookup_hash = excluded.lookup_hash, created_at = excluded.created_at, valid_until = excluded.valid_until`,
-  )
-}
-
-/** Replaces stream keys of a kind with resealed ones. A key that has changed since it was read is left alone. */
-export async function resealStreamKeys(
-  tx: Transaction,
-  args: {
-    kind: StreamKeyKind
-    keys: readonly (StoredStreamKey & {
-      readonly user_id: string
-      readonly slot: StreamKeySlot
-      readonly was: string
-    })[]
-  },
-): Promise<number> {
-  if (args.keys.length === 0) return 0
-  const { table, slot } = STREAM_KEY_TABLES[args.kind]
-  const columns = ['user_id', 'slot', 'was', 'key_id', 'sealed', 'lookup_hash'] as const
-  const given = tableOf(
-    args.keys.map(key => ({ ...key })),
-    columns,
-  )
-  // All columns of a table of values are text.
-  const givenSlot = args.kind === 'main' ? sql`cast(resealed.slot as integer)` : sql`resealed.slot`
-  return tx.run(
-    sql`update ${table} set key_id = resealed.key_id, sealed = resealed.sealed, lookup_hash = resealed.lookup_hash
-        from ${given} as resealed
-        where ${table}.user_id = resealed.user_id and ${table}.${slot} = ${givenSlot}
-          and ${table}.sealed = resealed.was`,
   )
 }

@@ -3,19 +3,10 @@ import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
-import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
 
 /** The main key of a channel has versions; extra keys have names. */
 export type StreamKeySlot = number | string
-export type StreamKeyKind = 'main' | 'extra'
-
-/** Where the keys of each kind are stored, with the slot that comes before all others. */
-export const STREAM_KEY_TABLES = {
-  main: { table: verbatim('stream_keys'), slot: verbatim('version'), first: 0 },
-  extra: { table: verbatim('extra_stream_keys'), slot: verbatim('name'), first: '' },
-} as const satisfies Record<StreamKeyKind, { table: Sql; slot: Sql; first: StreamKeySlot }>
-
-export const STREAM_KEY_KINDS = ['main', 'extra'] as const
 
 /** A key as it is encrypted in the store. */
 export interface SealedStreamKey {
@@ -79,29 +70,4 @@ export const streamKeyQueries = (db: Database) => ({
           join users u on u.id = k.user_id
           limit 1`,
     ),
-
-  /** All keys of a kind in order, after a position. `except` skips those sealed with that master key. */
-  after: (
-    kind: StreamKeyKind,
-    place: { user_id: string; slot: StreamKeySlot } | undefined,
-    limit: number,
-    except = '',
-  ): MaybePromise<StreamKeyRow[]> => {
-    const { table, slot, first } = STREAM_KEY_TABLES[kind]
-    return db.all<StreamKeyRow>(
-      sql`select user_id, ${slot} as slot, key_id, sealed, lookup_hash from ${table}
-          where (user_id, ${slot}) > (${place?.user_id ?? ''}, ${place?.slot ?? first}) and key_id <> ${except}
-          order by user_id, ${slot}${limitedTo(limit)}`,
-    )
-  },
-
-  /** The number of keys sealed with each master key. */
-  countByMasterKey: async (): Promise<Map<string, number>> => {
-    const rows = await db.all<{ key_id: string; count: number | string }>(
-      sql`select key_id, count(*) as count
-          from (select key_id from stream_keys union all select key_id from extra_stream_keys) k
-          group by key_id order by key_id`,
-    )
-    return new Map(rows.map(row => [row.key_id, Number(row.count)]))
-  },
 })
