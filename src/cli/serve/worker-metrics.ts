@@ -3,6 +3,7 @@
  * which collects the metrics of every worker and labels them. A worker that does not respond in time is missing from the
  * result, which `strand_workers_answering` shows.
  */
+import { inTime } from '../../kit/in-time.ts'
 import { byWorker, type MetricFamily, Metrics } from '../../kit/metrics.ts'
 
 const COLLECT_MILLISECONDS = 1000
@@ -11,18 +12,13 @@ const SCRAPE_MILLISECONDS = 2 * COLLECT_MILLISECONDS
 
 type Families = readonly MetricFamily[]
 
-/** From a worker: a request for the metrics of all workers, and its response to a request of the supervisor. */
-type FromWorker =
-  | { readonly metrics: 'scrape'; readonly scrape: number }
-  | { readonly metrics: 'response'; readonly request: number; readonly families: Families }
-
-/** From the supervisor: a request to every worker, and the metrics of all of them. */
-type FromSupervisor =
-  | { readonly metrics: 'request'; readonly request: number }
-  | { readonly metrics: 'result'; readonly scrape: number; readonly families: Families }
+/** A worker requests the metrics of all workers from the supervisor, which requests those of each worker. */
+type Message =
+  | { readonly metrics: 'request'; readonly number: number }
+  | { readonly metrics: 'response'; readonly number: number; readonly families: Families }
 
 interface Child {
-  send(message: FromSupervisor): void
+  send(message: Message): void
 }
 
 /** Counts of the supervisor. */
@@ -34,13 +30,38 @@ interface Counts {
   readonly stalls: number
 }
 
+/** Requests of one side that wait for their responses. */
+class Requests {
+  readonly #waiting = new Map<number, (families: Families) => void>()
+  #count = 0
+
+  /** Undefined if the response does not come in time. */
+  async send(to: Child, milliseconds: number): Promise<Families | undefined> {
+    const number = ++this.#count
+    const { promise, resolve } = Promise.withResolvers<Families>()
+    this.#waiting.set(number, resolve)
+    sendTo(to, { metrics: 'request', number })
+    const families = await inTime(milliseconds, promise, () => undefined)
+    this.#waiting.delete(number)
+    return families
+  }
+
+  /** Takes a response, or answers a request of the other side. */
+  async receive(message: unknown, from: Child, answer: () => Families | Promise<Families>): Promise<void> {
+    if (typeof message !== 'object' || message === null || !('metrics' in message)) return
+    const received = message as Message
+    const { number } = received
+    if (received.metrics === 'response') this.#waiting.get(number)?.(received.families)
+    else sendTo(from, { metrics: 'response', number, families: await answer() })
+  }
+}
+
 /** The supervisor's side. */
 export class MetricsExchange {
   /** By name. One may just have exited. */
   readonly #workers: () => ReadonlyMap<string, Child>
   readonly #counts: () => Counts
-  readonly #requests = new Map<number, (families: Families) => void>()
-  #requestCount = 0
+  readonly #requests = new Requests()
 
   constructor(workers: () => ReadonlyMap<string, Child>, counts: () => Counts) {
     this.#workers = workers
@@ -48,40 +69,19 @@ export class MetricsExchange {
   }
 
   receive(message: unknown, from: Child): void {
-    if (!isAboutMetrics(message)) return
-    const { metrics } = message as FromWorker
-    if (metrics === 'response') {
-      const { request, families } = message as Extract<FromWorker, { metrics: 'response' }>
-      this.#requests.get(request)?.(families)
-      return
-    }
-    const { scrape } = message as Extract<FromWorker, { metrics: 'scrape' }>
-    void this.#collect().then(families => sendTo(from, { metrics: 'result', scrape, families }))
+    void this.#requests.receive(message, from, () => this.#collect())
   }
 
   async #collect(): Promise<Families> {
     const collected = new Map<string, Families>()
     await Promise.all(
       Array.from(this.#workers(), async ([name, worker]) => {
-        const families = await this.#request(worker)
+        const families = await this.#requests.send(worker, COLLECT_MILLISECONDS)
         if (families !== undefined) collected.set(name, families)
       }),
     )
     const inOrder = new Map([...collected].sort(([one], [other]) => Number(one) - Number(other)))
     return [...this.#supervisorMetrics(collected.size), ...byWorker(inOrder)]
-  }
-
-  async #request(worker: Child): Promise<Families | undefined> {
-    const request = ++this.#requestCount
-    const response = Promise.withResolvers<Families>()
-    this.#requests.set(request, response.resolve)
-    sendTo(worker, { metrics: 'request', request })
-    const families = await Promise.race([
-      response.promise,
-      Bun.sleep(COLLECT_MILLISECONDS).then(() => undefined),
-    ])
-    this.#requests.delete(request)
-    return families
   }
 
   #supervisorMetrics(answering: number): Families {
@@ -99,35 +99,17 @@ export class MetricsExchange {
 /** A worker's side: responds to requests of the supervisor. The returned function collects the metrics of all workers. */
 export function shareMetrics(worker: string) {
   return (own: () => Families): (() => Promise<Families>) => {
-    const scrapes = new Map<number, (families: Families) => void>()
-    let scrapeCount = 0
-    process.on('message', (message: unknown) => {
-      if (!isAboutMetrics(message)) return
-      const received = message as FromSupervisor
-      if (received.metrics === 'request')
-        sendToSupervisor({ metrics: 'response', request: received.request, families: own() })
-      else scrapes.get(received.scrape)?.(received.families)
-    })
-    return async () => {
-      const scrape = ++scrapeCount
-      const response = Promise.withResolvers<Families>()
-      scrapes.set(scrape, response.resolve)
-      sendToSupervisor({ metrics: 'scrape', scrape })
-      const all = await Promise.race([response.promise, Bun.sleep(SCRAPE_MILLISECONDS).then(() => undefined)])
-      scrapes.delete(scrape)
-      return all ?? byWorker(new Map([[worker, own()]]))
-    }
+    const supervisor: Child = { send: message => process.send?.(message) }
+    const requests = new Requests()
+    process.on('message', (message: unknown) => void requests.receive(message, supervisor, own))
+    return async () =>
+      (await requests.send(supervisor, SCRAPE_MILLISECONDS)) ?? byWorker(new Map([[worker, own()]]))
   }
 }
 
-const isAboutMetrics = (message: unknown) =>
-  typeof message === 'object' && message !== null && 'metrics' in message
-
-const sendToSupervisor = (message: FromWorker) => process.send?.(message)
-
-/** Ignores a child that has just exited. */
-function sendTo(child: Child, message: FromSupervisor): void {
+/** Ignores a process that has just exited. */
+function sendTo(other: Child, message: Message): void {
   try {
-    child.send(message)
+    other.send(message)
   } catch {}
 }
