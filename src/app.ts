@@ -42,6 +42,7 @@ import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import type { Measured } from './kit/metrics.ts'
 import { OperatorError } from './kit/operator-error.ts'
+import { Proofs } from './kit/signed-text.ts'
 import { examine } from './maintenance/doctor.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
@@ -250,7 +251,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         ...services,
         signUp: config.signUp,
         signUpsPerDay: config.signUpsPerDay,
-        consentKeys: () => folder.ring.deriveAll('device-consent'),
+        consentProofs: new Proofs(folder.ring, 'device-consent'),
         logIns: attemptsOn(options, store, LOGIN_LIMITS),
         signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
         knownBrowsers: new KnownBrowsers(folder.ring),

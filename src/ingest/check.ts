@@ -1,6 +1,6 @@
 /** Asks a media server whether Strand can use its API, and Strand whether the media server can use its callbacks. Changes nothing. */
-import type { AdapterName } from '../contract/resources/media-server.ts'
 import { sha256Hex } from '../kit/digest.ts'
+import type { MediaServerAddress } from '../store/queries/media-servers.ts'
 import type { ApiCall, MediaServerApi } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
@@ -17,16 +17,9 @@ export interface MediaServerState {
   readonly publishers: number | undefined
 }
 
-interface CheckedServer {
-  readonly name: string
-  readonly adapter: AdapterName
-  readonly api_url: string | null
-  readonly user_id: string | null
-}
-
 /** `configuration`: the text of the configuration that the media server uses, with its secret. */
 export async function checkMediaServer(
-  server: CheckedServer,
+  server: MediaServerAddress,
   configuration?: string,
 ): Promise<MediaServerState> {
   const { api } = adapters[server.adapter]
@@ -46,7 +39,7 @@ export async function checkMediaServer(
 }
 
 async function checkApi(
-  adapter: AdapterName,
+  adapter: MediaServerAddress['adapter'],
   api: MediaServerApi,
   url: string,
   secrets: readonly string[],
@@ -96,7 +89,7 @@ interface CallbackUrl {
 }
 
 /** The callback URLs of a media server in the text of its configuration. */
-function callbacksIn(configuration: string, { adapter, name }: CheckedServer): CallbackUrl[] {
+function callbacksIn(configuration: string, { adapter, name }: MediaServerAddress): CallbackUrl[] {
   const pattern = new RegExp(`https?://[^\\s"';<>]+/ingest/${adapter}/${name}/([^\\s"';<>?]+)`, 'g')
   const found = [...configuration.matchAll(pattern)].map(([url, secret = '']) => ({ url, secret }))
   return [...new Map(found.map(each => [each.url, each])).values()]

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hmacSha256 } from './digest.ts'
+import { hmacSha256, sameSecret } from './digest.ts'
 import type { KeyRing } from './key-ring.ts'
 
 const MAC_BYTES = 16
@@ -34,3 +34,23 @@ export class SignedText {
 }
 
 const macOf = (key: Uint8Array, text: string): Buffer => hmacSha256(key, text).subarray(0, MAC_BYTES)
+
+/** The same for texts that are known where they are checked: the MAC alone. */
+export class Proofs {
+  readonly #ring: KeyRing
+  readonly #purpose: string
+
+  constructor(ring: KeyRing, purpose: string) {
+    this.#ring = ring
+    this.#purpose = purpose
+  }
+
+  of(text: string): string {
+    return hmacSha256(this.#ring.deriveNewest(this.#purpose), text).toString('base64url')
+  }
+
+  isOf(text: string, proof: string): boolean {
+    const proofs = this.#ring.deriveAll(this.#purpose).map(key => hmacSha256(key, text).toString('base64url'))
+    return proofs.some(each => sameSecret(proof, each))
+  }
+}

@@ -4,7 +4,6 @@ import { OPENID } from '../contract/scope.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
-import { consentProof, isConsentProof } from './consent-proof.ts'
 import type { PageAnswer } from './page.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { activatePage, consentPage, donePage } from './views/consent.tsx'
@@ -22,7 +21,7 @@ function readUserCode(text: string | undefined): string | undefined {
 }
 
 type ActivateServices = SessionServices &
-  Pick<PageServices, 'attempts' | 'consentKeys' | 'signUp' | 'signingKeys'>
+  Pick<PageServices, 'attempts' | 'consentProofs' | 'signUp' | 'signingKeys'>
 
 export const showActivate: PageHandler = async (browser, services: ActivateServices) => {
   const session = await sessionOf(browser, services)
@@ -46,7 +45,7 @@ export const showActivate: PageHandler = async (browser, services: ActivateServi
   }
   // Prepared here because the device would lose its code if this failed during the token request.
   if (device.scopes.includes(OPENID)) await services.signingKeys.prepare()
-  const proof = consentProof(services.consentKeys(), { user_code, hash: device.hash, session_id: session.id })
+  const proof = services.consentProofs.of(shownDevice(user_code, device.hash, session))
   return consentPage({
     csrf,
     application: device.application.name,
@@ -72,8 +71,8 @@ export const submitActivate: PageHandler = async (browser, services: ActivateSer
     return { goTo: `/activate?device-code=${encodeURIComponent(user_code)}` }
   const { display_name, user_id } = session
   const hash = form.get('device') ?? ''
-  const shown = { user_code, hash, session_id: session.id }
-  if (!isConsentProof(services.consentKeys(), shown, form.get('proof') ?? '')) {
+  const shown = shownDevice(user_code, hash, session)
+  if (!services.consentProofs.isOf(shown, form.get('proof') ?? '')) {
     if (!(await services.attempts.begin(...attemptOf(browser, session))))
       return tooManyGuesses(browser, session)
     return activatePage({
@@ -97,6 +96,14 @@ export const submitActivate: PageHandler = async (browser, services: ActivateSer
     ? donePage('Device connected', 'The device continues automatically. You can close this page.')
     : donePage('Access denied', 'The device was not connected. You can close this page.')
 }
+
+/**
+ * What the form of the consent page proves: that the user was shown the device that they allow or deny. A code posted
+ * without proof was not looked up before, and looking up is where guesses are counted. The hash of the device code is part of
+ * it, because another device may get the same user code later.
+ */
+const shownDevice = (user_code: string, hash: string, session: Session): string =>
+  JSON.stringify([user_code, hash, session.id])
 
 /** Codes from the query string and from the form count against the same limit. */
 const attemptOf = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]

@@ -4,9 +4,9 @@
  * an encrypted connection.
  */
 import { raise } from '../contract/problem.ts'
-import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { readBody } from '../kit/read-body.ts'
+import type { Proofs } from '../kit/signed-text.ts'
 import type { Pairs } from '../kit/text.ts'
 import { type FieldName, PageFields, readPairs } from './fields.ts'
 
@@ -51,15 +51,14 @@ export class Browser {
   readonly holdOpen: () => void
   readonly #request: Request
   readonly #cookies: ReadonlyMap<string, string>
-  /** Newest first: the newest signs tokens, and tokens signed with older keys remain valid. */
-  readonly #csrfKeys: readonly Uint8Array[]
+  readonly #csrfProofs: Proofs
   readonly #publicUrl: string
   readonly #newCookies: string[] = []
   #formSecret: string | undefined
 
   constructor(
     { request, path, search, address, holdOpen }: PageContext,
-    { csrfKeys, publicUrl }: { csrfKeys: readonly Uint8Array[]; publicUrl: string },
+    { csrfProofs, publicUrl }: { csrfProofs: Proofs; publicUrl: string },
   ) {
     this.method = request.method
     this.path = path
@@ -70,7 +69,7 @@ export class Browser {
     this.holdOpen = () => holdOpen?.()
     this.#request = request
     this.#cookies = readCookies(request.headers.get('cookie') ?? '')
-    this.#csrfKeys = csrfKeys
+    this.#csrfProofs = csrfProofs
     this.#publicUrl = publicUrl
     this.#formSecret = this.#cookies.get(FORM_COOKIE)
   }
@@ -120,17 +119,15 @@ export class Browser {
       this.#formSecret = randomAlphanumerics(32)
       this.#setCookie(FORM_COOKIE, this.#formSecret, undefined)
     }
-    return this.#csrfTokens(this.#formSecret)[0] ?? ''
+    return this.#csrfProofs.of(this.#formSecret)
   }
 
   /** The fields of a form; undefined if it was not sent from a page of this server. */
   async form(): Promise<PageFields | undefined> {
     const fields = await this.sameOriginForm()
     if (fields === undefined) return undefined
-    const given = fields.get('csrf') ?? ''
-    const isValid =
-      this.#formSecret !== undefined &&
-      this.#csrfTokens(this.#formSecret).some(token => sameSecret(given, token))
+    const secret = this.#formSecret
+    const isValid = secret !== undefined && this.#csrfProofs.isOf(secret, fields.get('csrf') ?? '')
     return isValid ? fields : undefined
   }
 
@@ -182,10 +179,6 @@ export class Browser {
   /** Behind a proxy, the Host header may differ from the public host name. */
   #isSameHost(origin: string): boolean {
     return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
-  }
-
-  #csrfTokens(secret: string): string[] {
-    return this.#csrfKeys.map(key => hmacSha256(key, secret).toString('base64url'))
   }
 
   #setCookie(

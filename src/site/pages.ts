@@ -3,6 +3,7 @@ import { StrandError } from '../client/index.ts'
 import type { Family } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
+import { Proofs } from '../kit/signed-text.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
 import { showActivate, submitActivate } from './activate.ts'
 import { showAuthorize, submitConsent } from './authorize.ts'
@@ -90,11 +91,11 @@ function handlerOf(method: string, path: string): PageHandler | undefined {
 
 export class Pages {
   readonly #services: PageServices
-  readonly #ring: KeyRing
+  readonly #csrfProofs: Proofs
 
   constructor(services: PageServices, ring: KeyRing) {
     this.#services = services
-    this.#ring = ring
+    this.#csrfProofs = new Proofs(ring, 'page-forms')
   }
 
   /**
@@ -149,10 +150,7 @@ export class Pages {
   }
 
   #browserOf(context: PageContext): Browser {
-    return new Browser(context, {
-      csrfKeys: this.#ring.deriveAll('page-forms'),
-      publicUrl: this.#services.publicUrl,
-    })
+    return new Browser(context, { csrfProofs: this.#csrfProofs, publicUrl: this.#services.publicUrl })
   }
 
   async #respond(answer: PageAnswer, context: PageContext, browser: Browser): Promise<Response> {

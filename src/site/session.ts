@@ -7,6 +7,7 @@ import type { Family } from '../contract/operation.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Proofs } from '../kit/signed-text.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
@@ -20,8 +21,8 @@ export interface PageServices extends Services {
   readonly signUp: boolean
   /** Per network; 0 means no limit. */
   readonly signUpsPerDay: number
-  /** Keys of consent-proof.ts, newest first. */
-  readonly consentKeys: () => readonly Uint8Array[]
+  /** Of the device that a user was shown; see activate.ts. */
+  readonly consentProofs: Proofs
   /** Counts log-in attempts by account and network. */
   readonly logIns: Attempts
   /** Counts new accounts by network. */

@@ -11,13 +11,14 @@ import { paintFor, withColour, withoutColour } from '../../src/cli/terminal/colo
 import { findingText } from '../../src/cli/terminal/finding-text.ts'
 import { progressLine } from '../../src/cli/terminal/progress.ts'
 import { type Cell, type Column, FittedTable } from '../../src/cli/terminal/table.ts'
-import { longTime, playingTime, shortTime } from '../../src/cli/terminal/time.ts'
+import { longTime, shortTime } from '../../src/cli/terminal/time.ts'
 import { frame } from '../../src/cli/terminal/watch.ts'
 import { cut, widthOf, widthOfTerminal, wrap } from '../../src/cli/terminal/width.ts'
 import { cellOf, columnOf, objectValue, referencesIn } from '../../src/cli/verbs/presentation.ts'
 import { presenterFor } from '../../src/cli/verbs/show.ts'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import type { Client } from '../../src/client/index.ts'
+import { clockTime } from '../../src/kit/clock-time.ts'
 
 const plain = (...forms: string[]): Cell => forms.map(text => [{ text }]) as unknown as Cell
 const textIn = (form: readonly { readonly text: string }[]) => form.map(({ text }) => text).join('')
@@ -157,7 +158,7 @@ describe('times', () => {
     expect(longTime('never', { utc: true })).toBe('never')
   })
   test('lengths of videos', () => {
-    expect([5, 245, 3723].map(playingTime)).toEqual(['0:05', '4:05', '1:02:03'])
+    expect([5, 245, 3723].map(clockTime)).toEqual(['0:05', '4:05', '1:02:03'])
   })
 })
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { changeMasterKeys, newMasterKey } from '../../src/data-folder.ts'
 import { Cursors } from '../../src/http/cursor.ts'
-import { KeyRing, parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { KeyRing, type MasterKey, parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { Proofs } from '../../src/kit/signed-text.ts'
 import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { Browser } from '../../src/site/browser.ts'
 import { STREAM_KEY_KINDS } from '../../src/store/queries/sealed-secrets.ts'
@@ -91,13 +92,9 @@ describe('what an older key of the ring made', () => {
   })
 
   test('a form that was shown before is still believed', async () => {
-    const [old, fresh, foreign] = [1, 2, 3].map(fill => new Uint8Array(32).fill(fill)) as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ]
+    const [old, fresh, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()]
     const cookie = `__Host-strand-form=${'a'.repeat(32)}`
-    const browser = (csrfKeys: readonly Uint8Array[], csrf?: string) =>
+    const browser = (keys: readonly MasterKey[], csrf?: string) =>
       new Browser(
         {
           request: new Request('http://localhost/login', {
@@ -110,7 +107,7 @@ describe('what an older key of the ring made', () => {
           address: () => '127.0.0.1',
           requestId: 'one',
         },
-        { csrfKeys, publicUrl: 'http://localhost' },
+        { csrfProofs: new Proofs(new KeyRing(keys), 'page-forms'), publicUrl: 'http://localhost' },
       )
     const proof = browser([old]).csrfToken()
     expect(await browser([fresh, old], proof).form()).toBeDefined()

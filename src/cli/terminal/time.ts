@@ -35,12 +35,3 @@ function digitsOf(text: string, utc: boolean): string | undefined {
   const offset = utc ? 0 : date.getTimezoneOffset() * 60_000
   return new Date(date.getTime() - offset).toISOString()
 }
-
-const two = (part: number) => String(part).padStart(2, '0')
-
-/** `4:05`, `1:02:03`: the length of a video. */
-export function playingTime(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
-  const rest = two(Math.floor(seconds % 60))
-  return hours > 0 ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`
-}

@@ -1,8 +1,9 @@
 /** How fields of responses look on a terminal: headings, alignment, local times, names beside ids, colour. */
+import { clockTime } from '../../kit/clock-time.ts'
 import type { Style } from '../terminal/colour.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Cell, Column, Form, Span } from '../terminal/table.ts'
-import { longTime, playingTime, shortTime, type Zone } from '../terminal/time.ts'
+import { longTime, shortTime, type Zone } from '../terminal/time.ts'
 import type { Named, Reference } from './names.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -133,7 +134,7 @@ export function cellOf(name: string, row: Row, around: Surroundings): Cell {
     case 'time':
       return [[{ text: longTime(text, around) }], [{ text: shortTime(text, around, around.now) }]]
     case 'playing-time':
-      return [[{ text: playingTime(Number(value)) }]]
+      return [[{ text: clockTime(Number(value)) }]]
     case 'state':
       return [[stateOf(value)]]
     case 'subject':
