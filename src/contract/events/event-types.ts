@@ -1,34 +1,34 @@
 import type { Static } from 'typebox'
 import { exampleChannelInformation } from '../resources/channel.ts'
 import { exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
-import { exampleNames, TimeMillis, TimeSeconds, userNames } from '../resources/id.ts'
+import {
+  exampleFollowerNames,
+  exampleNames,
+  nameFields,
+  namesAs,
+  TimeMillis,
+  TimeSeconds,
+  userNames,
+} from '../resources/id.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
 import { exampleChannel, exampleGame, exampleOrganization, exampleUser } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 import { defineEventType, type EventType } from './event-type.ts'
 
-const broadcaster = {
-  broadcaster_user_id: Type.String(),
-  broadcaster_user_login: Type.String(),
-  broadcaster_user_name: Type.String(),
-}
+const broadcaster = nameFields('broadcaster_user')
+const exampleBroadcaster = namesAs('broadcaster_user', exampleUser)
 
-const exampleBroadcaster = {
-  broadcaster_user_id: exampleUser.id,
-  broadcaster_user_login: exampleUser.login,
-  broadcaster_user_name: exampleUser.display_name,
-}
-
-const ofBroadcaster = Type.Object({ broadcaster_user_id: Type.String() })
-const ofOrganization = Type.Object({ organization_id: Type.String() })
+const ofBroadcaster = {
+  condition: Type.Object({ broadcaster_user_id: Type.String() }),
+  subject: 'broadcaster_user_id',
+  transports: ['webhook', 'websocket'],
+} as const
 
 const streamOnline = defineEventType({
   type: 'stream.online',
   version: '1',
   summary: 'A channel went live.',
-  condition: ofBroadcaster,
-  subject: 'broadcaster_user_id',
-  transports: ['webhook', 'websocket'],
+  ...ofBroadcaster,
   access: { kind: 'anyone' },
   event: Type.Object({
     id: Type.String({ description: 'The id of the stream.' }),
@@ -43,9 +43,7 @@ const streamOffline = defineEventType({
   type: 'stream.offline',
   version: '1',
   summary: 'A stream ended.',
-  condition: ofBroadcaster,
-  subject: 'broadcaster_user_id',
-  transports: ['webhook', 'websocket'],
+  ...ofBroadcaster,
   access: { kind: 'anyone' },
   event: Type.Object(broadcaster),
   example: exampleBroadcaster,
@@ -55,9 +53,7 @@ const channelUpdate = defineEventType({
   type: 'channel.update',
   version: '2',
   summary: 'The title, language, category or content labels of a channel changed.',
-  condition: ofBroadcaster,
-  subject: 'broadcaster_user_id',
-  transports: ['webhook', 'websocket'],
+  ...ofBroadcaster,
   access: { kind: 'anyone' },
   event: Type.Object({
     ...broadcaster,
@@ -81,9 +77,8 @@ const channelFollow = defineEventType({
   type: 'channel.follow',
   version: '2',
   summary: 'A user followed a channel.',
+  ...ofBroadcaster,
   condition: Type.Object({ broadcaster_user_id: Type.String(), moderator_user_id: Type.String() }),
-  subject: 'broadcaster_user_id',
-  transports: ['webhook', 'websocket'],
   access: { kind: 'editor', scope: 'moderator:read:followers', as: 'moderator_user_id' },
   event: Type.Object({
     ...userNames,
@@ -91,9 +86,7 @@ const channelFollow = defineEventType({
     followed_at: TimeSeconds,
   }),
   example: {
-    user_id: '25009227',
-    user_login: 'quiet_heron',
-    user_name: 'Quiet_Heron',
+    ...exampleFollowerNames,
     ...exampleBroadcaster,
     followed_at: '2026-03-01T12:00:00Z',
   },
@@ -166,7 +159,7 @@ const entitlementUpdate = defineEventType({
   type: 'strand.entitlement.update',
   version: '1',
   summary: 'The fulfilment status of an entitlement was set.',
-  condition: ofOrganization,
+  condition: Type.Object({ organization_id: Type.String() }),
   subject: 'organization_id',
   transports: ['webhook'],
   access: { kind: 'organization' },
@@ -192,25 +185,19 @@ const markerCreate = defineEventType({
   type: 'strand.marker.create',
   version: '1',
   summary: 'A marker was created.',
-  condition: ofBroadcaster,
-  subject: 'broadcaster_user_id',
-  transports: ['webhook', 'websocket'],
+  ...ofBroadcaster,
   access: { kind: 'editor', scope: 'user:read:broadcast' },
   event: Type.Object({
     ...StreamMarker.properties,
     video_id: Type.String(),
     ...broadcaster,
-    creator_user_id: Type.String(),
-    creator_user_login: Type.String(),
-    creator_user_name: Type.String(),
+    ...nameFields('creator_user'),
   }),
   example: {
     ...exampleMarker,
     video_id: '2412345678',
     ...exampleBroadcaster,
-    creator_user_id: exampleUser.id,
-    creator_user_login: exampleUser.login,
-    creator_user_name: exampleUser.display_name,
+    ...namesAs('creator_user', exampleUser),
   },
 })
 

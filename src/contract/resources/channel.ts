@@ -1,14 +1,12 @@
 import type { Static } from 'typebox'
 import { resource, Type } from '../schema.ts'
-import { TimeSeconds, userNames } from './id.ts'
+import { exampleFollowerNames, nameFields, namesAs, TimeSeconds, userNames } from './id.ts'
 import { exampleChannel, exampleGame, exampleUser } from './world.ts'
 
 /** Channels, follows and editors as clients see them; never null (D-65). */
 
 export const ChannelInformation = resource('ChannelInformation', 'A channel, as clients see it.', {
-  broadcaster_id: Type.String(),
-  broadcaster_login: Type.String(),
-  broadcaster_name: Type.String(),
+  ...nameFields('broadcaster'),
   broadcaster_language: Type.String({ description: 'ISO 639-1 code, or `other`.' }),
   game_id: Type.String({ description: 'Empty if no game is set.' }),
   game_name: Type.String(),
@@ -26,9 +24,7 @@ export const ChannelInformation = resource('ChannelInformation', 'A channel, as 
 export type ChannelInformation = Static<typeof ChannelInformation>
 
 export const FollowedChannel = resource('FollowedChannel', 'A channel that a user follows.', {
-  broadcaster_id: Type.String(),
-  broadcaster_login: Type.String(),
-  broadcaster_name: Type.String(),
+  ...nameFields('broadcaster'),
   followed_at: TimeSeconds,
 })
 export type FollowedChannel = Static<typeof FollowedChannel>
@@ -46,11 +42,7 @@ export const ChannelEditor = resource('ChannelEditor', 'A user who may edit a ch
 })
 export type ChannelEditor = Static<typeof ChannelEditor>
 
-const broadcaster = {
-  broadcaster_id: exampleUser.id,
-  broadcaster_login: exampleUser.login,
-  broadcaster_name: exampleUser.display_name,
-}
+const broadcaster = namesAs('broadcaster', exampleUser)
 
 export const exampleChannelInformation: ChannelInformation = {
   ...broadcaster,
@@ -70,9 +62,7 @@ export const exampleFollowedChannel: FollowedChannel = {
 }
 
 export const exampleFollower: ChannelFollower = {
-  user_id: '25009227',
-  user_login: 'quiet_heron',
-  user_name: 'Quiet_Heron',
+  ...exampleFollowerNames,
   followed_at: '2026-02-14T18:00:05Z',
 }
 

@@ -1,3 +1,4 @@
+import type { TString } from 'typebox'
 import { Type } from '../schema.ts'
 
 /**
@@ -47,10 +48,29 @@ export const GivenTime = Type.String({
 })
 
 /** A user with its names, as rows about other things have them. */
-export const userNames = {
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+type NameFields<Prefix extends string> = `${Prefix}_id` | `${Prefix}_login` | `${Prefix}_name`
+
+/** `user_id`, `user_login` and `user_name`, with this prefix. */
+export function nameFields<const Prefix extends string>(prefix: Prefix): Record<NameFields<Prefix>, TString> {
+  const names = [`${prefix}_id`, `${prefix}_login`, `${prefix}_name`]
+  return Object.fromEntries(names.map(name => [name, Type.String()])) as Record<NameFields<Prefix>, TString>
+}
+
+/** The same fields of a user. */
+export function namesAs<const Prefix extends string>(
+  prefix: Prefix,
+  user: { readonly id: string; readonly login: string; readonly display_name: string },
+): Record<NameFields<Prefix>, string> {
+  const { id, login, display_name } = user
+  const names = { [`${prefix}_id`]: id, [`${prefix}_login`]: login, [`${prefix}_name`]: display_name }
+  return names as Record<NameFields<Prefix>, string>
+}
+
+export const userNames = nameFields('user')
+export const exampleFollowerNames = {
+  user_id: '25009227',
+  user_login: 'quiet_heron',
+  user_name: 'Quiet_Heron',
 }
 export const exampleNames = { user_id: '141981764', user_login: 'lunar_otter', user_name: 'Lunar_Otter' }
 

@@ -1,4 +1,5 @@
 /** The events about channels and users. Names are read only if a subscription wants them. */
+import { namesAs } from '../../contract/resources/id.ts'
 import type { Channel, User } from '../../contract/resources/world.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
 import type { Transaction } from '../database.ts'
@@ -11,18 +12,14 @@ interface Named {
   readonly display_name: string
 }
 
-async function namesOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
+export async function namesOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
   const rows = await tx.all<Named>(
     sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(ids)])}`,
   )
   return new Map(rows.map(row => [row.id, row]))
 }
 
-const broadcasterOf = ({ id, login, display_name }: Named) => ({
-  broadcaster_user_id: id,
-  broadcaster_user_login: login,
-  broadcaster_user_name: display_name,
-})
+const broadcasterOf = (user: Named) => namesAs('broadcaster_user', user)
 
 export async function emitOnline(
   tx: Transaction,
@@ -79,9 +76,8 @@ export async function emitFollows(
     return follows.flatMap(({ user_id, broadcaster_id, followed_at }) => {
       const [user, broadcaster] = [names.get(user_id), names.get(broadcaster_id)]
       if (user === undefined || broadcaster === undefined) return []
-      const { login, display_name } = user
-      const follower = { user_id, user_login: login, user_name: display_name }
-      return [{ subject: broadcaster_id, event: { ...follower, ...broadcasterOf(broadcaster), followed_at } }]
+      const event = { ...namesAs('user', user), ...broadcasterOf(broadcaster), followed_at }
+      return [{ subject: broadcaster_id, event }]
     })
   })
 }
@@ -98,9 +94,7 @@ export async function emitUserUpdate(tx: Transaction, before: User, user: User):
     {
       subject: id,
       event: {
-        user_id: id,
-        user_login: login,
-        user_name: display_name,
+        ...namesAs('user', user),
         email: email ?? '',
         email_verified: email !== null,
         description,
@@ -119,8 +113,7 @@ export async function emitMarker(
     const names = await namesOf(tx, [broadcaster_id, creator_id])
     const [broadcaster, creator] = [names.get(broadcaster_id), names.get(creator_id)]
     if (broadcaster === undefined || creator === undefined) return []
-    const { login, display_name } = creator
-    const by = { creator_user_id: creator_id, creator_user_login: login, creator_user_name: display_name }
+    const by = namesAs('creator_user', creator)
     return [{ subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterOf(broadcaster), ...by } }]
   })
 }

@@ -2,6 +2,7 @@
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
+import { namesOf } from './channel-events.ts'
 import { emit } from './emit.ts'
 
 export async function emitGrants(
@@ -10,13 +11,13 @@ export async function emitGrants(
 ): Promise<void> {
   const subjects = granted.map(row => row.organization_id)
   await emit(tx, 'drop.entitlement.grant', subjects, async () => {
-    const users = await tx.all<{ id: string; login: string; display_name: string }>(
-      sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(granted.map(row => row.user_id))])}`,
+    const users = await namesOf(
+      tx,
+      granted.map(row => row.user_id),
     )
     const games = await tx.all<{ id: string; name: string }>(
       sql`select id, name from games where ${isOneOf(sql`id`, [...new Set(granted.map(row => row.game_id))])}`,
     )
-    const userWith = new Map(users.map(row => [row.id, row]))
     const gameWith = new Map(games.map(row => [row.id, row.name]))
     return granted.map(({ id, organization_id, game_id, user_id, benefit_id, timestamp }) => ({
       subject: organization_id,
@@ -26,8 +27,8 @@ export async function emitGrants(
         category_name: gameWith.get(game_id) ?? '',
         campaign_id: '',
         user_id,
-        user_name: userWith.get(user_id)?.display_name ?? '',
-        user_login: userWith.get(user_id)?.login ?? '',
+        user_name: users.get(user_id)?.display_name ?? '',
+        user_login: users.get(user_id)?.login ?? '',
         entitlement_id: id,
         benefit_id,
         created_at: timestamp,
