@@ -5,7 +5,7 @@ import { ClockSkips } from './kit/clock-skips.ts'
 import { uuid } from './kit/id.ts'
 import type { Lifetime } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
-import { repeatedlyLogged } from './kit/log-outages.ts'
+import { repeaterOf } from './kit/log-outages.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
@@ -42,10 +42,7 @@ export interface JobContext {
 
 export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): void {
   const { config, log, services, follower, folder, metrics, settledClock, report } = context
-  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedlyLogged(milliseconds, work, log, failure)
-    lifetime.onClose(() => turns.stop())
-  }
+  const every = repeaterOf(lifetime, log)
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'master keys changed')
   }

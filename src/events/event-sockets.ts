@@ -3,8 +3,9 @@ import { Batcher } from '../kit/batcher.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { randomAlphanumerics, uuid } from '../kit/id.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
+import { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
-import { repeatedlyLogged } from '../kit/log-outages.ts'
+import { repeaterOf } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { NetworkShares } from '../kit/network-shares.ts'
 import { SignedText } from '../kit/signed-text.ts'
@@ -69,7 +70,7 @@ export class EventSockets implements Measured {
   readonly #sockets = new Map<string, EventSocket>()
   readonly #byConnection = new Map<Connection, EventSocket>()
   readonly #opening = new Set<Connection>()
-  readonly #jobs: { stop(): Promise<void> }[] = []
+  readonly #jobs = new Lifetime()
   #isDraining = false
   #leasedAt = Number.NEGATIVE_INFINITY
   #leasing: Promise<void> | undefined
@@ -102,8 +103,7 @@ export class EventSockets implements Measured {
     }, SESSIONS_AT_ONCE)
     if (most === 0) return
     store.onAnnouncement(() => this.#deliveries.wake())
-    const every = (milliseconds: number, work: () => Promise<void>, failure: string) =>
-      this.#jobs.push(repeatedlyLogged(milliseconds, work, log, failure))
+    const every = repeaterOf(this.#jobs, log)
     every(TICK_MILLISECONDS, () => this.#tick(), 'looking after WebSockets failed')
     every(POLL_MILLISECONDS, () => this.#deliveries.deliverAll(), 'delivering events to WebSockets failed')
     every(ALIVE_MILLISECONDS, () => this.#keepAlive(), 'renewing the lease of WebSockets failed')
@@ -200,7 +200,7 @@ export class EventSockets implements Measured {
 
   /** Ends the connections. Sessions live on until they have moved or the lease ends. */
   async stop(): Promise<void> {
-    for (const job of this.#jobs.splice(0)) await job.stop()
+    await this.#jobs.close()
     await this.#deliveries.delivery()
     const sockets = [...this.#sockets.values()]
     this.#sockets.clear()

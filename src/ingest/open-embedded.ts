@@ -4,7 +4,7 @@ import type { Clock } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
-import { repeatedlyLogged } from '../kit/log-outages.ts'
+import { repeaterOf } from '../kit/log-outages.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
@@ -64,10 +64,7 @@ export async function openEmbeddedMedia(
   lifetime.onClose(() => ingest.settle())
   const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy })
   lifetime.onClose(() => server.stop())
-  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedlyLogged(milliseconds, work, log, failure)
-    lifetime.onClose(() => turns.stop())
-  }
+  const every = repeaterOf(lifetime, log)
   every(PENDING_MILLISECONDS, () => ingest.forgetPast(), 'ending earlier publish sessions failed')
   every(PENDING_MILLISECONDS, () => ingest.catchUp(), 'reporting earlier publish sessions failed')
   every(REPORT_MILLISECONDS, () => ingest.report(), 'reporting publish sessions failed')

@@ -1,7 +1,7 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
-import { repeatedlyLogged } from '../kit/log-outages.ts'
+import { repeaterOf } from '../kit/log-outages.ts'
 import { IngestHooks } from './hooks.ts'
 import { KeyCheck } from './key-check.ts'
 import { MediaServers } from './media-servers.ts'
@@ -27,10 +27,7 @@ export function openIngest(
   const reconciler = new Reconciler({ ...shared, graceSeconds: options.graceSeconds, holder: uuid() })
   const hooks = new IngestHooks({ ...shared, reconciler, keys: new KeyCheck(services) })
   if (!options.reconciles) return hooks
-  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedlyLogged(milliseconds, work, log, failure)
-    lifetime.onClose(() => turns.stop())
-  }
+  const every = repeaterOf(lifetime, log)
   every(TICK_MILLISECONDS, () => servers.refresh(), 'reading the media servers failed')
   every(TICK_MILLISECONDS, () => reconciler.openPending(), 'opening publish sessions failed')
   every(DISCONNECT_MILLISECONDS, () => reconciler.disconnectDismissed(), 'disconnecting publishers failed')

@@ -1,4 +1,4 @@
-import { repeatedly } from './lifetime.ts'
+import { type Lifetime, repeatedly } from './lifetime.ts'
 import type { Log } from './log.ts'
 import { Outage } from './outage.ts'
 
@@ -20,12 +20,11 @@ export function loggingOutages(work: () => Promise<void>, log: Log, failure: str
   }
 }
 
-/** Repeats work that may fail for a while, such as while the store is away. */
-export const repeatedlyLogged = (
-  milliseconds: number,
-  work: () => Promise<void>,
-  log: Log,
-  failure: string,
-): { stop(): Promise<void> } =>
-  // It reports its failures itself.
-  repeatedly(milliseconds, loggingOutages(work, log, failure), () => undefined)
+/** Repeats work that may fail for a while, such as while the store is away, until the lifetime ends. */
+export const repeaterOf =
+  (lifetime: Lifetime, log: Log) =>
+  (milliseconds: number, work: () => Promise<void>, failure: string): void => {
+    // It reports its failures itself.
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), () => undefined)
+    lifetime.onClose(() => turns.stop())
+  }

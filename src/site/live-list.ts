@@ -26,21 +26,12 @@ export function withMore(list: LiveList, more: readonly ShownStream[]): LiveList
 
 /** The list after `top`, the first streams as they are now. `isWhole`: there are no others. */
 export function refreshed(list: LiveList, top: readonly ShownStream[], isWhole: boolean): LiveList {
-  const byUser = new Map(top.map(stream => [stream.user_id, stream]))
   const known = new Set(list.streams.map(({ user_id }) => user_id))
   const added = top.filter(({ user_id }) => !known.has(user_id))
-  const ended = new Set(list.ended)
-  const streams = list.streams.map(stream => {
-    const fresh = byUser.get(stream.user_id)
-    if (fresh === undefined) {
-      if (isWhole) ended.add(stream.id)
-      return stream
-    }
-    return isSame(stream, fresh) ? stream : fresh
-  })
+  const current = updated(list, top, () => isWhole)
   return isWhole
-    ? { streams: [...streams, ...added], ended, waiting: 0 }
-    : { streams, ended, waiting: added.length }
+    ? { ...current, streams: [...current.streams, ...added], waiting: 0 }
+    : { ...current, waiting: added.length }
 }
 
 /** The list after these users were looked up; those who are not among `live` have ended their streams. */
@@ -50,12 +41,20 @@ export function lookedUp(
   live: readonly ShownStream[],
 ): LiveList {
   const asked = new Set(user_ids)
+  return updated(list, live, user_id => asked.has(user_id))
+}
+
+/** The list with these streams as they are now. Of the others, those end that `hasEnded` names. */
+function updated(
+  list: LiveList,
+  live: readonly ShownStream[],
+  hasEnded: (user_id: string) => boolean,
+): LiveList {
   const byUser = new Map(live.map(stream => [stream.user_id, stream]))
   const ended = new Set(list.ended)
   const streams = list.streams.map(stream => {
-    if (!asked.has(stream.user_id)) return stream
     const fresh = byUser.get(stream.user_id)
-    if (fresh === undefined) ended.add(stream.id)
+    if (fresh === undefined && hasEnded(stream.user_id)) ended.add(stream.id)
     return fresh === undefined || isSame(stream, fresh) ? stream : fresh
   })
   return { ...list, streams, ended }

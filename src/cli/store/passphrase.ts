@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { MAX_SECRET_FILE } from '../../kit/small-file.ts'
+import { readGivenFile } from '../terminal/flag-values.ts'
 import { askForSecret } from '../terminal/read-secret.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -44,12 +45,7 @@ export async function passphraseToOpen(given: string | undefined): Promise<strin
 }
 
 function passphraseIn(file: string): string {
-  let text: string
-  try {
-    text = readSmallFile(file, MAX_SECRET_FILE)
-  } catch (error) {
-    throw new OperatorError(`cannot read --passphrase-file ${file}: ${(error as Error).message}`)
-  }
+  const text = readGivenFile(`--passphrase-file ${file}`, file, MAX_SECRET_FILE)
   const passphrase = text.split(/\r?\n/)[0] ?? ''
   requireLength(passphrase, `the first line of ${file}`)
   return passphrase

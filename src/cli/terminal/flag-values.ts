@@ -1,3 +1,5 @@
+import { OperatorError } from '../../kit/operator-error.ts'
+import { readSmallFile } from '../../kit/small-file.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The error for an invalid value of a flag or an argument. */
@@ -24,10 +26,23 @@ function numberOf(form: RegExp, name: string, min: number, max?: number): (text:
   }
 }
 
+export function httpUrl(name: string): (text: string) => string {
+  return text => {
+    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
+    throw invalid(name, `must be an http or https URL, not "${text}"`)
+  }
+}
+
 /** Reads the base URL of a server and removes trailing slashes. */
 export function baseUrl(name: string): (text: string) => string {
-  return text => {
-    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
-    throw invalid(name, `must be an http or https URL, not "${text}"`)
+  return text => httpUrl(name)(text).replace(/\/+$/, '')
+}
+
+/** Reads the file that a flag names; `shown` is the flag and the file, for the message. */
+export function readGivenFile(shown: string, file: string, most: number): string {
+  try {
+    return readSmallFile(file, most)
+  } catch (error) {
+    throw new OperatorError(`cannot read ${shown}: ${(error as Error).message}`)
   }
 }

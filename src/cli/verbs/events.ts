@@ -7,7 +7,7 @@ import { must } from '../../kit/must.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { findingTexts } from '../terminal/finding-text.ts'
-import { invalid, wholeNumber } from '../terminal/flag-values.ts'
+import { httpUrl, invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { printable } from '../terminal/printable.ts'
 import { longTime, utcFlag } from '../terminal/time.ts'
@@ -40,13 +40,6 @@ function secretOf({ secret, secretFile }: SecretFlags): string {
   )
 }
 
-function receiverUrl(name: string): (text: string) => string {
-  return text => {
-    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
-    throw invalid(name, `must be an http or https URL, not "${text}"`)
-  }
-}
-
 const typeNamed = (name: string) =>
   must(
     EVENT_TYPES.find(each => each.type === name),
@@ -63,7 +56,7 @@ export const eventTriggerCommand = secretFlags(
   new Command('trigger')
     .description('send one signed sample of an event to a receiver')
     .addArgument(new Argument('<type>', 'type of event').choices(TYPE_NAMES))
-    .requiredOption('--to <url>', 'URL of the receiver', receiverUrl('--to')),
+    .requiredOption('--to <url>', 'URL of the receiver', httpUrl('--to')),
 )
   .option('--subject <id>', 'id of the broadcaster, user or organization; default: that of the example')
   .option('--json', 'print the answer as one line of JSON')
@@ -91,7 +84,7 @@ Examples:
 export const eventVerifyCommand = secretFlags(
   new Command('verify')
     .description('check a receiver of webhooks: challenge, signatures, duplicates and old messages')
-    .argument('<url>', 'URL of the receiver', receiverUrl('<url>')),
+    .argument('<url>', 'URL of the receiver', httpUrl('<url>')),
 )
   .addOption(
     new Option('--type <type>', 'type of event to send').choices(TYPE_NAMES).default('stream.online'),

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
 import { urlOf } from '../../config.ts'
 import {
@@ -10,9 +9,10 @@ import {
 import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { MAX_INPUT_FILE } from '../../kit/small-file.ts'
 import { configOf } from '../store-flags.ts'
 import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
-import { baseUrl, invalid } from '../terminal/flag-values.ts'
+import { baseUrl, invalid, readGivenFile } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
 import { serverOf, type TargetFlags, targetFlags, withTarget } from './target.ts'
@@ -149,7 +149,10 @@ interface CheckFlags extends TargetFlags {
 }
 
 async function runMediaCheck(name: string, flags: CheckFlags): Promise<void> {
-  const configuration = flags.configuration === undefined ? undefined : readText(flags.configuration)
+  const configuration =
+    flags.configuration === undefined
+      ? undefined
+      : readGivenFile(flags.configuration, flags.configuration, MAX_INPUT_FILE)
   const { data } = await withTarget(flags, client => client.control.getMediaServer({ name }))
   const [server] = data
   if (server === undefined) throw new Error('the server answered without a media server')
@@ -170,12 +173,4 @@ function nothingWrong(
   return api_url === null || STANDARD_API_URLS[adapter] === undefined
     ? 'nothing to check: this media server is known by its callbacks only'
     : 'the API answers; give --configuration to check its secret'
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`cannot read ${file}: ${(error as Error).message}`)
-  }
 }

@@ -4,12 +4,12 @@ import { type Client, createClient } from '../../client/index.ts'
 import { type Config, effectiveSettings } from '../../config.ts'
 import { createErrorLog } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { MAX_SECRET_FILE } from '../../kit/small-file.ts'
 import { SETTINGS } from '../../settings.ts'
 import { COMMAND_LINE } from '../command-line.ts'
 import { currentProfile, type Profile, profileNamed, readProfiles } from '../profiles/profile-file.ts'
 import { configOf, type StoreFlags, settingsIn, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
-import { baseUrl } from '../terminal/flag-values.ts'
+import { baseUrl, readGivenFile } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Flags that select the server or the store of a verb. */
@@ -120,12 +120,7 @@ function isStoreNamed(flags: TargetFlags): boolean {
 }
 
 function readTokenFile(file: string): string {
-  let token: string
-  try {
-    token = readSmallFile(file, MAX_SECRET_FILE).trim()
-  } catch (error) {
-    throw new OperatorError(`cannot read --token-file ${file}: ${(error as Error).message}`)
-  }
+  const token = readGivenFile(`--token-file ${file}`, file, MAX_SECRET_FILE).trim()
   if (/^[\x21-\x7e]{20,}$/.test(token)) return token
   throw new OperatorError(`invalid --token-file ${file}: must contain one token and nothing else`)
 }
