@@ -12,6 +12,8 @@ import type { Sealed } from '../kit/secret-box.ts'
 import { type SealedKind, type SealedRow, STREAM_KEY_KINDS } from '../store/queries/sealed-secrets.ts'
 import type { Store } from '../store/store.ts'
 
+export { STREAM_KEY_KINDS }
+
 /** After this time every running server has read the file again. */
 export const TAKEN_UP_MILLISECONDS = 3 * KEYS_FOLLOWED_MILLISECONDS
 
@@ -53,15 +55,18 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
   }
 }
 
-async function refuseWhileNeeded({ sealedSecrets }: Store, id: string): Promise<void> {
-  const count = async (...kinds: readonly SealedKind[]) =>
-    (await sealedSecrets.countByMasterKey(...kinds)).get(id) ?? 0
-  const counts = [
-    [await count(...STREAM_KEY_KINDS), 'stream keys'],
-    [await count('signing_key'), 'signing keys'],
-    [await count('webhook_secret'), 'webhook secrets'],
-  ] as const
-  const sealed = counts.flatMap(([number, noun]) => (number > 0 ? [`${number} ${noun}`] : []))
+/** How many secrets each master key has sealed. */
+export const countSealed = async ({ sealedSecrets }: Store) => ({
+  'stream key': await sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS),
+  'signing key': await sealedSecrets.countByMasterKey('signing_key'),
+  'webhook secret': await sealedSecrets.countByMasterKey('webhook_secret'),
+})
+
+async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
+  const sealed = Object.entries(await countSealed(store)).flatMap(([noun, counts]) => {
+    const count = counts.get(id) ?? 0
+    return count > 0 ? [`${count} ${noun}s`] : []
+  })
   if (sealed.length > 0) {
     throw new OperatorError(
       `${sealed.join(' and ')} are still sealed with the master key ${id}: run strand key-ring reseal first`,
@@ -70,8 +75,8 @@ async function refuseWhileNeeded({ sealedSecrets }: Store, id: string): Promise<
 }
 
 /** The number of stream keys that are not sealed with the newest key. */
-export async function countToReseal({ sealedSecrets }: Store, ring: KeyRing): Promise<number> {
-  const counts = await sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS)
+export async function countToReseal(store: Store, ring: KeyRing): Promise<number> {
+  const { 'stream key': counts } = await countSealed(store)
   return [...counts].reduce((sum, [id, count]) => (id === ring.newest ? sum : sum + count), 0)
 }
 

@@ -6,13 +6,14 @@ import { KeyRing } from '../../kit/key-ring.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import {
   addMasterKey,
+  countSealed,
   countToReseal,
   promoteMasterKey,
   reseal,
   retireMasterKey,
+  STREAM_KEY_KINDS,
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
-import { STREAM_KEY_KINDS } from '../../store/queries/sealed-secrets.ts'
 import { configOf, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
@@ -108,22 +109,17 @@ Examples:
 async function runList(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
-  const { counts, signing, secrets } = await withStore(config, async store => ({
-    counts: await store.sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS),
-    signing: await store.sealedSecrets.countByMasterKey('signing_key'),
-    secrets: await store.sealedSecrets.countByMasterKey('webhook_secret'),
-  }))
-  const missing = [...new Set([...counts.keys(), ...signing.keys(), ...secrets.keys()])].filter(
-    id => !ring.ids.includes(id),
-  )
+  const sealed = await withStore(config, countSealed)
+  const used = new Set(Object.values(sealed).flatMap(counts => [...counts.keys()]))
+  const missing = [...used].filter(id => !ring.ids.includes(id))
   const keys = [...ring.ids, ...missing].map(id => {
     return {
       id,
       newest: id === ring.newest,
       in_ring: ring.ids.includes(id),
-      stream_keys: counts.get(id) ?? 0,
-      signing_keys: signing.get(id) ?? 0,
-      webhook_secrets: secrets.get(id) ?? 0,
+      stream_keys: sealed['stream key'].get(id) ?? 0,
+      signing_keys: sealed['signing key'].get(id) ?? 0,
+      webhook_secrets: sealed['webhook secret'].get(id) ?? 0,
     }
   })
   if (flags.json) return print(`${JSON.stringify({ keys })}\n`)

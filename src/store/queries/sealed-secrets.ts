@@ -3,7 +3,7 @@ import type { Sealed } from '../../kit/secret-box.ts'
 import type { Database } from '../database.ts'
 import { joined, limitedTo, sql, verbatim } from '../sql/tag.ts'
 
-/** Where secrets are that are sealed with a master key, whose they are, and what tells several of an owner apart. */
+/** Where secrets are that are sealed with a master key, whose they are, and what distinguishes several of an owner. */
 export const SEALED_SECRETS = {
   stream_key: { table: 'stream_keys', owner: 'user_id', slot: 'version' },
   extra_stream_key: { table: 'extra_stream_keys', owner: 'user_id', slot: 'name' },
