@@ -61,6 +61,18 @@ describe('token buckets', () => {
     expect(limiter.take(anonymous, () => '2001:db8:0:2::5').remaining).toBe(4)
   })
 
+  test('the tokens of a user share a bucket, also after more callers than are kept', () => {
+    const limiter = fresh(60)
+    const [one, other] = [user('1'), user('1')]
+    let others = 0
+    for (let taken = 0; taken < 30; taken += 3) {
+      expect(limiter.take(one, () => '').remaining).toBe(59 - taken)
+      for (let n = 0; n < 30_000; n++) limiter.take(user(`other ${others++}`), () => '')
+      expect(limiter.take(one, () => '').remaining).toBe(58 - taken)
+      expect(limiter.take(other, () => '').remaining).toBe(57 - taken)
+    }
+  })
+
   test('0 switches a bucket off and shows a full one', () => {
     const limiter = new LocalLimiter({ app: 0, user: 0, anonymous: 0 })
     for (let n = 0; n < 1000; n++)
