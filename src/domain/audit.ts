@@ -25,6 +25,12 @@ export function userAuthor(user_id: string, operation: string, now: number): Aut
   return { actor: `user/${user_id}`, operation, chain: USER_CHAIN, at: isoMillis(now) }
 }
 
+/** The time of the grant in milliseconds and the id, as text or as the bytes that it spells. */
+export interface EntitlementKey {
+  readonly timestamp: number
+  readonly id: string | Uint8Array
+}
+
 /** A change as a command reports it: subject, previous and new state. Secrets are written as `"changed"`. */
 export interface Recording {
   readonly subject: string
@@ -38,7 +44,7 @@ export interface Recording {
   readonly before?: unknown
   readonly after?: unknown
   /** The entitlements that were changed together, so that the history of each finds this row. */
-  readonly entitlements?: readonly { readonly id: string; readonly timestamp: string }[]
+  readonly entitlements?: readonly EntitlementKey[]
 }
 
 /** One row of the audit log; `before` and `after` are stored as JSON text. */
@@ -104,10 +110,15 @@ function hashOfRow(row: Omit<AuditRow, 'hash'>): string {
 
 /** JSON with sorted keys: equal content gives equal text. */
 function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
-  return JSON.stringify(value, (_name, part) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
+  return JSON.stringify(withSortedKeys(value) ?? null)
 }
+
+/** Of values that JSON has. Lists of ids are long: they are passed on as they are. */
+function withSortedKeys(value: unknown): unknown {
+  if (!isStructured(value)) return value
+  if (Array.isArray(value)) return value.some(isStructured) ? value.map(withSortedKeys) : value
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([name, part]) => [name, withSortedKeys(part)]))
+}
+
+const isStructured = (value: unknown): value is object => typeof value === 'object' && value !== null

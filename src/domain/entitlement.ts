@@ -1,6 +1,5 @@
 import {
   type EntitlementUpdate,
-  type FulfillmentStatus,
   UPDATE_STATUSES,
   type UpdateStatus,
 } from '../contract/resources/entitlement.ts'
@@ -15,13 +14,9 @@ function isUuidShaped(text: string): boolean {
 
 /** A stored entitlement that a request wants to update. */
 export interface UpdateCandidate {
-  readonly id: string
   /** Undefined: another one than the caller's. */
   readonly organization_id: string | undefined
   readonly user_id: string
-  readonly timestamp: string
-  readonly fulfillment_status: FulfillmentStatus
-  readonly last_updated: string
 }
 
 /** The distinct ids of a batch: two spellings of one UUID are one id, echoed as first sent (D-27). */
@@ -41,8 +36,7 @@ export function updateStatus(
   reach: EntitlementReach,
   failing: ReadonlySet<string>,
 ): UpdateStatus {
-  if (!isUuidShaped(id)) return 'INVALID_ID'
-  if (found === undefined) return 'NOT_FOUND'
+  if (found === undefined) return isUuidShaped(id) ? 'NOT_FOUND' : 'INVALID_ID'
   if (!isWithinReach(reach, found)) return 'UNAUTHORIZED'
   return failing.has(id) ? 'UPDATE_FAILED' : 'SUCCESS'
 }
@@ -58,7 +52,7 @@ export function groupByStatus(
   return groups.filter(group => group.ids.length > 0)
 }
 
-/** `last_updated` moves forward at every success, even if the clock does not (D-28). */
-export function movedForward(previous: string, now: string): string {
-  return previous < now ? now : new Date(Date.parse(previous) + 1).toISOString()
+/** `last_updated` moves forward at every success, even if the clock does not (D-28). In milliseconds. */
+export function movedForward(previous: number, now: number): number {
+  return previous < now ? now : previous + 1
 }

@@ -37,21 +37,22 @@ export async function emitGrants(
   })
 }
 
+interface StatusUpdate {
+  readonly id: string
+  readonly user_id: string
+  readonly game_id: string
+  readonly fulfillment_status: FulfillmentStatus
+  readonly previous_status: FulfillmentStatus
+  readonly updated_at: string
+}
+
 export async function emitStatusUpdates(
   tx: Transaction,
   organization_id: string,
-  updated: readonly {
-    id: string
-    user_id: string
-    game_id: string
-    fulfillment_status: FulfillmentStatus
-    previous_status: FulfillmentStatus
-    updated_at: string
-  }[],
+  updates: () => readonly StatusUpdate[],
 ): Promise<void> {
-  if (updated.length === 0) return
   await emit(tx, 'strand.entitlement.update', [organization_id], async () =>
-    updated.map(({ id, ...update }) => ({
+    updates().map(({ id, ...update }) => ({
       subject: organization_id,
       event: { entitlement_id: id, ...update },
     })),

@@ -3,8 +3,10 @@ import type {
   Entitlement,
   EntitlementUpdate,
   FulfillmentStatus,
+  UpdateStatus,
 } from '../../contract/resources/entitlement.ts'
 import type { EntitlementReach } from '../../domain/access.ts'
+import type { EntitlementKey } from '../../domain/audit.ts'
 import {
   distinctIds,
   groupByStatus,
@@ -124,13 +126,19 @@ async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   }
 }
 
+/** An entitlement whose status changes, as text and as it is stored. */
+interface StatusChange {
+  readonly id: string
+  readonly stored: EntitlementKey
+}
+
 /**
  * Records changes of the status that happened at one time, as one entry. `last_updated` only moves forward: the history of an
  * entitlement stays in order even if node clocks disagree.
  */
 export function recordStatuses(
   tx: Transaction,
-  changed: readonly Pick<Entitlement, 'id' | 'timestamp'>[],
+  changed: readonly StatusChange[],
   before: FulfillmentStatus,
   after: FulfillmentStatus,
   at?: string,
@@ -138,14 +146,16 @@ export function recordStatuses(
   const [only, ...more] = changed
   if (only === undefined || before === after) return
   const time = at === undefined ? {} : { at }
-  if (more.length === 0) tx.record({ ...entitlementSubject(only), ...time, before, after })
-  else
+  if (more.length === 0) {
+    const timestamp = readTime(only.stored.timestamp)
+    tx.record({ ...entitlementSubject({ id: only.id, timestamp }), ...time, before, after })
+  } else
     tx.record({
       subject: 'entitlements',
       ...time,
       before: { fulfillment_status: before },
       after: { fulfillment_status: after, ids: changed.map(each => each.id) },
-      entitlements: changed,
+      entitlements: changed.map(each => each.stored),
     })
 }
 
@@ -161,34 +171,43 @@ export async function updateEntitlements(
     now: number
   },
 ): Promise<EntitlementUpdate[]> {
+  const { fulfillment_status, reach, now } = args
   const echoes = distinctIds(args.ids)
-  const found = await lockCandidates(tx, [...echoes.keys()].filter(isUuid), args.reach)
+  const found = await lockCandidates(tx, [...echoes.keys()].filter(isUuid), reach)
   const failing = new Set(args.failing)
-  const decided = [...echoes].map(([id, echo]) => {
-    return { id, echo, status: updateStatus(id, found.get(id), args.reach, failing) }
-  })
+  const statuses: [echo: string, UpdateStatus][] = []
+  const succeeded: Candidate[] = []
+  for (const [id, echo] of echoes) {
+    const candidate = found.get(id)
+    const status = updateStatus(id, candidate, reach, failing)
+    statuses.push([echo, status])
+    if (status === 'SUCCESS') succeeded.push(must(candidate, 'an updated row'))
+  }
 
-  const now = isoMillis(args.now)
-  const succeeded = decided.flatMap(({ id, status }) =>
-    status === 'SUCCESS' ? [must(found.get(id), 'an updated row')] : [],
-  )
-  const { fulfillment_status } = args
-  for (const [last_updated, rows] of Map.groupBy(succeeded, row => movedForward(row.last_updated, now))) {
+  for (const [time, rows] of Map.groupBy(succeeded, row => movedForward(row.last_updated, now))) {
     await tx.run(
-      sql`update organization_entitlements set fulfilled = ${storedStatus(fulfillment_status)}, last_updated = ${Date.parse(last_updated)}
+      sql`update organization_entitlements set fulfilled = ${storedStatus(fulfillment_status)}, last_updated = ${time}
           where ${isOneOfUuids(
             sql`id`,
-            rows.map(row => row.id),
+            rows.map(row => row.stored.id),
           )}`,
     )
-    for (const [before, changed] of Map.groupBy(rows, row => row.fulfillment_status))
-      recordStatuses(tx, changed, before, fulfillment_status, last_updated)
-    const updated = rows.map(({ id, user_id, game_id, fulfillment_status: previous_status }) => {
-      return { id, user_id, game_id, fulfillment_status, previous_status, updated_at: last_updated }
-    })
-    await emitStatusUpdates(tx, args.reach.organization_id, updated)
+    const updated_at = isoMillis(time)
+    for (const [before, changed] of Map.groupBy(rows, row => row.previous_status))
+      recordStatuses(tx, changed, before, fulfillment_status, updated_at)
+    await emitStatusUpdates(tx, reach.organization_id, () =>
+      rows.map(({ id, user_id, game_id, previous_status }) => {
+        return { id, user_id, game_id, fulfillment_status, previous_status, updated_at }
+      }),
+    )
   }
-  return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
+  return groupByStatus(statuses)
+}
+
+interface Candidate extends UpdateCandidate, StatusChange {
+  readonly game_id: string
+  readonly previous_status: FulfillmentStatus
+  readonly last_updated: number
 }
 
 /** The entitlements with these ids. Of their organizations only that of the caller is of interest. */
@@ -196,28 +215,26 @@ async function lockCandidates(
   tx: Transaction,
   ids: readonly string[],
   reach: EntitlementReach,
-): Promise<Map<string, UpdateCandidate & { readonly game_id: string }>> {
+): Promise<Map<string, Candidate>> {
   const rows = await tx.all<CandidateRow>(
     sql`select timestamp, id, last_updated, fulfilled, user_id, game_id,
           case when organization = ${organizationNumber(reach.organization_id)} then 1 else 0 end as is_own
         from organization_entitlements where ${isOneOfUuids(sql`id`, ids)} order by id${lockRows}`,
   )
-  return new Map(
-    rows.map(row => {
-      const { user_id, game_id } = row
-      const id = readUuid(row.id)
-      const candidate = {
-        id,
-        organization_id: row.is_own === 1 ? reach.organization_id : undefined,
-        user_id,
-        game_id,
-        timestamp: readTime(row.timestamp),
-        fulfillment_status: readStatus(row.fulfilled),
-        last_updated: readTime(row.last_updated),
-      }
-      return [id, candidate]
-    }),
-  )
+  const candidates = new Map<string, Candidate>()
+  for (const row of rows) {
+    const id = readUuid(row.id)
+    candidates.set(id, {
+      id,
+      stored: { timestamp: Number(row.timestamp), id: row.id },
+      organization_id: row.is_own === 1 ? reach.organization_id : undefined,
+      user_id: row.user_id,
+      game_id: row.game_id,
+      previous_status: readStatus(row.fulfilled),
+      last_updated: Number(row.last_updated),
+    })
+  }
+  return candidates
 }
 
 type CandidateRow = Omit<EntitlementRow, 'organization' | 'benefit'> & { readonly is_own: number }

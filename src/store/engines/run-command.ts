@@ -183,7 +183,7 @@ async function appendToAudit(
   const changed = recordings.flatMap(({ entitlements = [] }, index) => {
     const { seq, at } = must(rows[index], 'the row of a recording')
     const time = Date.parse(at)
-    return entitlements.map(each => [Date.parse(each.timestamp), uuidValue(each.id), time, seq, head.number])
+    return entitlements.map(each => [each.timestamp, uuidValue(each.id), time, seq, head.number])
   })
   const statements = [
     sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)

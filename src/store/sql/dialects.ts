@@ -1,5 +1,5 @@
-import { uuidBytes } from '../../kit/uuid.ts'
-import { type Dialect, joined, type Scalar, type Sql, sql, verbatim } from './tag.ts'
+import { uuidBytes, uuidText } from '../../kit/uuid.ts'
+import { type Dialect, joined, type Scalar, type Sql, type StoredUuid, sql, verbatim } from './tag.ts'
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -14,11 +14,11 @@ export const sqliteDialect: Dialect = {
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
-  uuidValue: uuid => sql`${uuidBytes(uuid)}`,
+  uuidValue: uuidBytes,
   isOneOfUuids: (column, values) =>
     values.length > 0 && values.length <= MAX_BOUND_UUIDS
-      ? sql`${column} in (${joined(padded(values.map(uuidBytes)), ', ')})`
-      : sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
+      ? sql`${column} in (${joined(padded(values.map(bytesOf)), ', ')})`
+      : sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values.map(textOf))}))`,
   // SQLite reads the branches side by side.
   merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
@@ -42,7 +42,7 @@ export const postgresDialect: Dialect = {
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
   uuidValue: uuid => sql`cast(cast(${uuid} as text) as uuid)`,
   isOneOfUuids: (column, values) =>
-    sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as uuid[]))`,
+    sql`${column} = any(cast(cast(${arrayLiteral(values.map(textOf))} as text) as uuid[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.
   merged: (branches, tail) =>
     sql`${joined(
@@ -57,6 +57,9 @@ export const postgresDialect: Dialect = {
 
 /** As many as a caller may send. SQLite updates the rows of a list of values in one pass, those of a subquery in two. */
 const MAX_BOUND_UUIDS = 128
+
+const bytesOf = (uuid: StoredUuid): Uint8Array => (typeof uuid === 'string' ? uuidBytes(uuid) : uuid)
+const textOf = (uuid: StoredUuid): string => (typeof uuid === 'string' ? uuid : uuidText(uuid))
 
 /** The last value again and again up to a power of two, so that there are few texts to compile. */
 function padded<T>(values: readonly T[]): T[] {

@@ -8,6 +8,9 @@ export type Scalar = string | number | null | Uint8Array
 
 export type Part = Scalar | boolean | Sql | DialectSql
 
+/** A UUID as the engine returns it: SQLite has no type for it. */
+export type StoredUuid = string | Uint8Array
+
 export class Sql {
   readonly strings: readonly string[]
   readonly parts: readonly Part[]
@@ -18,11 +21,11 @@ export class Sql {
   }
 }
 
-/** A fragment that each engine renders differently. */
+/** A fragment, or a value, that each engine renders differently. */
 class DialectSql {
-  readonly write: (dialect: Dialect) => Sql
+  readonly write: (dialect: Dialect) => Sql | Scalar
 
-  constructor(write: (dialect: Dialect) => Sql) {
+  constructor(write: (dialect: Dialect) => Sql | Scalar) {
     this.write = write
   }
 }
@@ -50,9 +53,9 @@ export interface Dialect {
   readonly inKeyOrder: string
   /** A UUID of a text expression. */
   asUuid(text: Sql): Sql
-  uuidValue(uuid: string): Sql
+  uuidValue(uuid: string): Sql | Scalar
   isOneOf(column: Sql, values: readonly string[]): Sql
-  isOneOfUuids(column: Sql, values: readonly string[]): Sql
+  isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
   merged(branches: readonly Sql[], tail: Sql): Sql
   /** A table of values. Its columns are text, whatever the type of the values. */
@@ -100,13 +103,13 @@ export function asUuid(text: Sql): DialectSql {
   return new DialectSql(dialect => dialect.asUuid(text))
 }
 
-/** A UUID as a bound value: SQLite would convert a text for every row that it compares. */
-export function uuidValue(uuid: string): DialectSql {
-  return new DialectSql(dialect => dialect.uuidValue(uuid))
+/** A UUID as a bound value: SQLite would convert a text for every row that it compares. As bytes if SQLite returned it. */
+export function uuidValue(uuid: StoredUuid): DialectSql | Uint8Array {
+  return typeof uuid === 'string' ? new DialectSql(dialect => dialect.uuidValue(uuid)) : uuid
 }
 
 /** The same for a column of UUIDs. The values are UUIDs. */
-export function isOneOfUuids(column: Sql, values: readonly string[]): Sql | DialectSql {
+export function isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql | DialectSql {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${uuidValue(only)}`
   return new DialectSql(dialect => dialect.isOneOfUuids(column, values))
@@ -199,10 +202,11 @@ export function render(query: Sql, dialect: Dialect): Rendered {
 function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Scalar[]): Shape {
   let shape = from.template(strings)
   for (const part of parts) {
-    if (isPiece(part)) shape = walk(asSql(part, dialect), dialect, shape, values)
+    const piece = part instanceof DialectSql ? part.write(dialect) : part
+    if (piece instanceof Sql) shape = walk(piece, dialect, shape, values)
     else {
       shape = shape.value()
-      values.push(asScalar(part))
+      values.push(asScalar(piece))
     }
   }
   return shape
@@ -211,7 +215,8 @@ function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Sc
 function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number }): string {
   let text = must(strings[0], 'the first string of a statement')
   for (const [index, part] of parts.entries()) {
-    if (isPiece(part)) text += write(asSql(part, dialect), dialect, count)
+    const piece = part instanceof DialectSql ? part.write(dialect) : part
+    if (piece instanceof Sql) text += write(piece, dialect, count)
     else {
       count.marks += 1
       text += dialect.mark(count.marks)
@@ -227,12 +232,4 @@ function asScalar(part: Scalar | boolean): Scalar {
   if (typeof part === 'boolean') return Number(part)
   if (part instanceof Uint8Array) return part
   throw new TypeError(`a statement cannot have a value of type ${typeof part}`)
-}
-
-function isPiece(part: Part): part is Sql | DialectSql {
-  return part instanceof Sql || part instanceof DialectSql
-}
-
-function asSql(piece: Sql | DialectSql, dialect: Dialect): Sql {
-  return piece instanceof Sql ? piece : piece.write(dialect)
 }

@@ -57,7 +57,7 @@ export const entitlement = defineResource('entitlement', {
       for (const [next, some] of Map.groupBy(ofStatus, ({ after }) => after))
         recordStatuses(
           tx,
-          some.map(({ line }) => line),
+          some.map(({ line: { id, timestamp } }) => ({ id, stored: { id, timestamp: Date.parse(timestamp) } })),
           status,
           next,
         )
