@@ -13,11 +13,7 @@ const [BARE, LEAST] = ['of the bare server', 'of the least server']
 /** What it was, and the measures that it is about: all if none is named. Of their results those with a goal, and this unit. */
 type GoalRow = readonly [work: string, before: string, only: readonly string[], unit?: string]
 
-const DROPS = [
-  'get-drops-entitlements-by-id',
-  'get-drops-entitlements-of-user',
-  'get-drops-entitlements-page',
-]
+const DROPS = ['by-id', 'of-user', 'page'].map(each => `get-drops-entitlements-${each}`)
 
 const ROWS: readonly GoalRow[] = [
   ['Every read, lowest and highest', `0.57 to 0.84 ${LEAST}`, [], LEAST],

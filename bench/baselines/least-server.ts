@@ -45,7 +45,18 @@ const open = OPERATIONS[operation]
 if (open === undefined) throw new Error(`the least server does not know ${operation}`)
 const answer = await open({ storeFile, publicUrl, ring, cursors: new Cursors(ring), reader })
 const findCaller = knowCallers(reader)
-const respond = responder()
+/** As many headers as an answer of Strand has; the runtime copies them fastest from a `Headers` object. */
+const common = new Headers({
+  ...commonHeaders('helix'),
+  Vary: 'Authorization',
+  'Ratelimit-Limit': '800',
+  'Ratelimit-Remaining': '800',
+  'Ratelimit-Reset': '1',
+})
+const respond = (body: string, requestId: string) => {
+  common.set('X-Request-Id', requestId)
+  return new Response(body, { headers: common })
+}
 const { port } = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -62,18 +73,3 @@ const { port } = Bun.serve({
   error: () => new Response(null, { status: 400 }),
 })
 console.log(port)
-
-/** As many headers as an answer of Strand has; the runtime copies them fastest from a `Headers` object. */
-function responder() {
-  const headers = new Headers({
-    ...commonHeaders('helix'),
-    Vary: 'Authorization',
-    'Ratelimit-Limit': '800',
-    'Ratelimit-Remaining': '800',
-    'Ratelimit-Reset': '1',
-  })
-  return (body: string, requestId: string) => {
-    headers.set('X-Request-Id', requestId)
-    return new Response(body, { headers })
-  }
-}

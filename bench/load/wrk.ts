@@ -73,7 +73,5 @@ export function wrkTarget(folder: string, url: string, requests: readonly BenchR
 export function requireWrk(): void {
   const missing = ['wrk', 'taskset'].filter(tool => Bun.which(tool) === null)
   if (missing.length > 0)
-    throw new Error(
-      `${missing.join(' and ')} not found: install the packages wrk and util-linux (Linux only)`,
-    )
+    throw new Error(`${missing.join(' and ')} not found: install wrk and util-linux (Linux only)`)
 }

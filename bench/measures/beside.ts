@@ -31,10 +31,9 @@ export const writers: Measure = {
     const ground = await bench.ground()
     const writing = await prepare(ground.world, ground.strand, createStreamMarker)
     const write = loadOn(bench, ground.strand, writing)
-    const results: Result[] = []
-    for (const scenario of READ_BESIDE_WRITERS)
-      results.push(await readBeside(bench, ground, scenario, '32 writers', write))
-    return results
+    return Array.fromAsync(READ_BESIDE_WRITERS, scenario =>
+      readBeside(bench, ground, scenario, '32 writers', write),
+    )
   },
 }
 

@@ -1,5 +1,5 @@
 /** The same work in a small world and in the one of the run: whether it gets slower because there is more of everything. */
-import type { Measure, Result } from '../bench.ts'
+import type { Measure } from '../bench.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { SMALLEST, secondsToMake } from '../world/world.ts'
 import { compareServers, secondsOfTurns } from './rounds.ts'
@@ -13,12 +13,7 @@ export const growth: Measure = {
     // Both are just started: a server that has worked for minutes is not like a fresh one.
     const large = await bench.inhabit(await bench.makeWorld('growth-large', bench.plan.size))
     const small = await bench.inhabit(await bench.makeWorld('growth-small', SMALLEST))
-    const results: Result[] = []
-    for (const scenario of GROWING) {
-      const ratio = await compareServers(bench, scenario, [large, small], 'perSecond', 'the smallest world')
-      results.push({ ...ratio, work: `${scenario.work}, growth`, atLeast: 0.9 })
-    }
-    await Promise.all([large.strand.stop(), small.strand.stop()])
-    return results
+    const ratios = await compareServers(bench, GROWING, [large, small], 'perSecond', 'the smallest world')
+    return ratios.map(ratio => ({ ...ratio, work: `${ratio.work}, growth`, atLeast: 0.9 }))
   },
 }

@@ -91,12 +91,8 @@ async function measureOperations(
 /** While the server runs. */
 async function measureBackup(bench: Bench, world: BenchWorld): Promise<Result> {
   const file = join(bench.folder('backup'), 'backup.tar')
-  const { seconds, megabytes } = await bench.processes.runStrand(world, [
-    'backup',
-    file,
-    '--unsealed',
-    '--yes',
-  ])
+  const words = ['backup', file, '--unsealed', '--yes']
+  const { seconds, megabytes } = await bench.processes.runStrand(world, words)
   const details = `${(statSync(file).size / 1e9).toFixed(2)} GB, at most ${whole(megabytes)} MB of private memory`
   return { work: 'Backup beside the server', value: seconds, unit: 's', details }
 }

@@ -3,7 +3,7 @@
  * the server: node, database and generator share two cores here, so their rate has little meaning. The time of PostgreSQL is
  * not in it, that of the embedded store is.
  */
-import type { Measure, Result } from '../bench.ts'
+import type { Measure } from '../bench.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { SMALLEST } from '../world/world.ts'
 import { compareServers, secondsOfTurns } from './rounds.ts'
@@ -17,12 +17,6 @@ export const nodes: Measure = {
     const options = { secrets: world.secrets, databaseUrl }
     const node = { world, strand: await bench.processes.startStrand(bench.folder('node'), options) }
     const embedded = await bench.inhabit(world)
-    const results: Result[] = []
-    for (const scenario of scenarios)
-      results.push(
-        await compareServers(bench, scenario, [node, embedded], 'perCore', 'the embedded store, per core'),
-      )
-    await Promise.all([node.strand.stop(), embedded.strand.stop()])
-    return results
+    return compareServers(bench, scenarios, [node, embedded], 'perCore', 'the embedded store, per core')
   },
 }

@@ -76,17 +76,22 @@ export function ratioOf(
   return { work, value: median(ratios), unit: `of ${baseline}`, details: details.join('; ') }
 }
 
-/** One scenario on two servers, each with a world: the first of them by what the second does. */
+/** Scenarios on two servers, each with a world: the first of them by what the second does. Both end then. */
 export async function compareServers(
   bench: Bench,
-  scenario: Scenario,
+  scenarios: readonly Scenario[],
   servers: readonly [Inhabited, Inhabited],
   compared: keyof Round,
   baseline: string,
-): Promise<Result> {
-  const sides: Side[] = []
-  for (const { world, strand } of servers)
-    sides.push(loadOn(bench, strand, await prepare(world, strand, scenario)))
-  const [one = [], other = []] = await inTurns(bench.plan.pace, sides)
-  return ratioOf(scenario.work, compared, one, other, baseline)
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const scenario of scenarios) {
+    const sides: Side[] = []
+    for (const { world, strand } of servers)
+      sides.push(loadOn(bench, strand, await prepare(world, strand, scenario)))
+    const [one = [], other = []] = await inTurns(bench.plan.pace, sides)
+    results.push(ratioOf(scenario.work, compared, one, other, baseline))
+  }
+  await Promise.all(servers.map(({ strand }) => strand.stop()))
+  return results
 }

@@ -17,9 +17,8 @@ export const starts: Measure = {
   run: async bench => {
     const world = await bench.world()
     const live = `${whole(world.size.streams)} live`
-    const empty = await measureStarts(bench, 'empty store', 'ms', start => ({
-      folder: bench.folder(`empty-${start}`),
-    }))
+    const emptyOf = (start: number) => ({ folder: bench.folder(`empty-${start}`) })
+    const empty = await measureStarts(bench, 'empty store', 'ms', emptyOf)
     const full = await measureStarts(bench, live, 'ms with live streams', () => world)
     return [
       { ...empty.time, atMost: 300 },

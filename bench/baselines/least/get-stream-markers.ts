@@ -2,14 +2,8 @@ import type { StreamMarker } from '../../../src/contract/resources/marker.ts'
 import { videoMoment } from '../../../src/domain/timeline.ts'
 import { cutPage, type LeastOperation, PAGE, paginationText, parameter } from './operation.ts'
 
-interface Video {
-  readonly id: string
-  readonly login: string
-  readonly display_name: string
-}
-
 export const getStreamMarkers: LeastOperation = ({ reader, cursors, publicUrl }) => {
-  const latestOf = reader.get<Video>(
+  const latestOf = reader.get<{ id: string; login: string; display_name: string }>(
     `select v.id, u.login, u.display_name from videos v join users u on u.id = v.user_id
      where v.id = coalesce(
        (select video_id from streams where user_id = ?1),

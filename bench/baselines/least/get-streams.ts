@@ -1,6 +1,6 @@
 import type { Window } from '../../../src/contract/page.ts'
 import { loadDirectory, pageText } from './live-streams.ts'
-import type { LeastCaller, LeastOperation } from './operation.ts'
+import { type LeastCaller, type LeastOperation, PAGE, parameter } from './operation.ts'
 
 const MAX_PAGE = 100
 
@@ -19,31 +19,19 @@ export const getStreams: LeastOperation = async services => {
   }
 }
 
-interface Asked {
-  user_ids?: string[]
-  game_ids?: string[]
-  languages?: string[]
-  first: number
-  after?: string
-}
+type Asked = ReturnType<typeof readSearch>
 
-function readSearch(search: string): Asked {
-  const asked: Asked = { first: 20 }
-  for (let start = 0; start < search.length; ) {
-    const ampersand = search.indexOf('&', start)
-    const end = ampersand < 0 ? search.length : ampersand
-    const equals = search.indexOf('=', start)
-    const [name, value] = [search.slice(start, equals), search.slice(equals + 1, end)]
-    if (name === 'user_id') {
-      asked.user_ids = [...(asked.user_ids ?? []), value]
-      asked.first = MAX_PAGE
-    } else if (name === 'game_id') asked.game_ids = [...(asked.game_ids ?? []), value]
-    else if (name === 'language') asked.languages = [...(asked.languages ?? []), value]
-    else if (name === 'first') asked.first = Number(value)
-    else if (name === 'after') asked.after = value
-    start = end + 1
+/** Filters may be repeated. */
+function readSearch(search: string) {
+  const pairs = search === '' ? [] : search.split('&')
+  const valuesOf = (name: string) => {
+    const found = pairs.filter(pair => pair.startsWith(name)).map(pair => pair.slice(name.length))
+    return found.length === 0 ? undefined : found
   }
-  return asked
+  const user_ids = valuesOf('user_id=')
+  const first = Number(parameter(search, 'first') ?? (user_ids === undefined ? PAGE : MAX_PAGE))
+  const filters = { user_ids, game_ids: valuesOf('game_id='), languages: valuesOf('language=') }
+  return { ...filters, first, after: parameter(search, 'after') }
 }
 
 /** The same that Strand binds its cursors to. */
