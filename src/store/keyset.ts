@@ -60,27 +60,30 @@ export function inOrderOf(...columns: readonly string[]): KeyedOrder {
 }
 
 /**
- * The rows with one value in a column, by other columns. Written as a range that starts with that column: PostgreSQL could
- * otherwise follow an index on the other columns alone, past any number of rows with other values.
+ * The rows with certain values in columns, by other columns. Written as a range that starts with those columns, and in a way
+ * that PostgreSQL does not expect too few rows:
+ * - With equality, it could follow an index on the other columns alone, past any number of rows with other values.
+ * - If it expected one row, it would read and sort all of them rather than merge the indexes of partitions. It estimates a
+ *   row comparison by its first column, and for `<` leaves out the rows that are equal in it, which here are all. So this
+ *   has `<=`, and a last member that makes it strict.
  */
 export function inOrderWithin(
-  column: string,
-  value: string | number,
-  ...columns: readonly string[]
+  values: Readonly<Record<string, string | number>>,
+  columns: readonly string[],
 ): KeyedOrder {
-  const names = [column, ...columns]
-  const [first, row] = [verbatim(column), verbatim(names.join(', '))]
+  const within = Object.keys(values)
+  const names = [...within, ...columns]
+  const [first, strict] = [verbatim(within.join(', ')), verbatim(`${names.join(', ')}, 0`)]
   const [up, down] = [towards(false, ...names), towards(true, ...names)]
+  const place = joined(Object.values(values), ', ')
+  const [lowest, highest] = [sql`(${first}) >= (${place})`, sql`(${first}) <= (${place})`]
   return {
-    whole: falling => ({
-      where: sql`${first} >= ${value} and ${first} <= ${value}`,
-      order: falling ? down : up,
-    }),
+    whole: falling => ({ where: sql`${lowest} and ${highest}`, order: falling ? down : up }),
     beyond: (from, falling) => {
-      const place = joined([value, ...from], ', ')
+      const key = joined([...Object.values(values), ...from], ', ')
       return falling
-        ? [{ where: sql`${first} >= ${value} and (${row}) < (${place})`, order: down }]
-        : [{ where: sql`${first} <= ${value} and (${row}) > (${place})`, order: up }]
+        ? [{ where: sql`${lowest} and (${strict}) <= (${key}, -1)`, order: down }]
+        : [{ where: sql`(${strict}) >= (${key}, 1) and ${highest}`, order: up }]
     },
     keyOf: found => valuesOf(found, columns),
   }

@@ -5,7 +5,7 @@ import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { compareKeys, inOrderOf, keysetPage, type List, pickedPage, pickFrom } from '../keyset.ts'
+import { compareKeys, inOrderOf, inOrderWithin, keysetPage, type List, pickFrom } from '../keyset.ts'
 import { all, isOneOfUuids, joined, limitedTo, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
 import { readTime } from './entitlement-rows.ts'
 import { entitlementSubject } from './entitlements.ts'
@@ -40,7 +40,8 @@ type Granted = Pick<Entitlement, 'id' | 'timestamp'>
 type StoredRow = Omit<AuditRow, 'seq'> & { readonly seq: number | string }
 
 const auditColumns = sql`select chain, seq, at, actor, operation, subject, place, before, after, previous, hash from audit`
-const inOrder = inOrderOf('at', 'chain', 'seq')
+const IN_ORDER = ['at', 'chain', 'seq'] as const
+const inOrder = inOrderOf(...IN_ORDER)
 /** Rows held in memory at a time during verification. */
 const AT_ONCE = 1000
 
@@ -62,26 +63,29 @@ export const auditQueries = (db: Database) => ({
       // Start after all rows that are not before `until`.
       window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
     }
-    const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
     if (subject === undefined) {
       const ranges = await rangesOf(db, filter)
-      return asEntries(await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges }))
+      const read = (next: Window) => keysetPage<StoredRow>(db, { ...list, ranges, window: next })
+      if (since === undefined) return asEntries(await read(list.window))
+      return asEntries(await pickFrom<StoredRow>(notOlder(since, read), { ...list, keeps: () => true }))
     }
     const keeps = (row: StoredRow) =>
       (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor
     const granted = await entitlementOf(db, subject)
-    const where = [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`, ...notOlder]
-    if (granted === undefined) return asEntries(await pickedPage<StoredRow>(db, { ...list, where, keeps }))
-    const read = (next: Window) =>
-      entitlementRows(db, granted, { ...list, where, window: next }, since === undefined ? {} : { since })
-    return asEntries(await pickFrom<StoredRow>(read, { ...list, keeps }))
+    const order = inOrderWithin({ place: granted?.timestamp ?? '', subject }, IN_ORDER)
+    const read = (next: Window) => {
+      const part = { ...list, order, window: next }
+      return granted === undefined ? keysetPage<StoredRow>(db, part) : entitlementRows(db, granted, part)
+    }
+    return asEntries(await pickFrom<StoredRow>(notOlder(since, read), { ...list, keeps }))
   },
 
   /** How an entitlement was granted, if that was recorded separately. */
   grantOf: async (granted: Granted): Promise<AuditEntry | undefined> => {
+    const { place, subject } = ofEntitlement(granted)
     // It is the first row, unless the clock was set back.
     const rows = await db.all<StoredRow>(
-      sql`${auditColumns} where ${all(ofEntitlement(granted))} order by at${limitedTo(BEGINNING_ROWS)}`,
+      sql`${auditColumns} where place = ${place} and subject = ${subject} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
     const row = rows.find(each => each.before === 'null')
     return row && entryOf(row)
@@ -89,7 +93,8 @@ export const auditQueries = (db: Database) => ({
 
   /** The changes of an entitlement since its grant, oldest first. */
   changesOf: async (granted: Granted, window: Window): Promise<Page<AuditEntry>> => {
-    const list = { select: auditColumns, where: ofEntitlement(granted), order: inOrder, keyOf: storedKey }
+    const order = inOrderWithin(ofEntitlement(granted), IN_ORDER)
+    const list = { select: auditColumns, order, keyOf: storedKey }
     const read = (next: Window) => entitlementRows(db, granted, { ...list, window: next })
     const keeps = (row: StoredRow) => row.before !== 'null'
     return asEntries(await pickFrom<StoredRow>(read, { ...list, window, keeps }))
@@ -180,10 +185,25 @@ async function operationsIn(db: Database, column: string, actor?: string): Promi
   return rows.map(row => row.operation)
 }
 
+/**
+ * Newest first, behind a row that is too old there are only older ones. As a condition of the statement, PostgreSQL would
+ * expect so few rows that it reads and sorts all of them rather than merge the indexes of partitions.
+ */
+function notOlder(since: string | undefined, read: ReadPage): ReadPage {
+  if (since === undefined) return read
+  return async window => {
+    const { rows, more } = await read(window)
+    const kept = rows.filter(row => row.at >= since)
+    return { rows: kept, more: more && kept.length === rows.length }
+  }
+}
+
+type ReadPage = (window: Window) => MaybePromise<Page<StoredRow>>
+
 /** Rows about one entitlement have the time of the grant as their place; all others have none. */
-const ofEntitlement = (granted: Granted): Sql[] => {
+const ofEntitlement = (granted: Granted) => {
   const { place, subject } = entitlementSubject(granted)
-  return [sql`place = ${place}`, sql`subject = ${subject}`]
+  return { place, subject }
 }
 
 /** The entitlement that a subject names, if it exists. */
@@ -204,7 +224,6 @@ async function entitlementRows(
   db: Database,
   granted: Granted,
   list: List<StoredRow>,
-  { since }: { readonly since?: string } = {},
 ): Promise<Page<StoredRow>> {
   const { first, from } = list.window
   const [descending, sign] = list.descending === true ? [true, -1] : [false, 1]
@@ -213,7 +232,6 @@ async function entitlementRows(
     sql`timestamp = ${Date.parse(granted.timestamp)}`,
     sql`id = ${uuidValue(granted.id)}`,
     ...(from === undefined ? [] : [boundedBy(String(from[0]), descending)]),
-    ...(since === undefined ? [] : [sql`at >= ${Date.parse(since)}`]),
   ]
   const order = verbatim(descending ? ' order by at desc' : ' order by at')
   const changes = await db.all<{ chain: string; seq: number | string }>(

@@ -25,13 +25,14 @@ export interface DeliveryRow extends Omit<EventDelivery, 'due_at'> {
 export const eventSortKey = ({ seq }: EventRow) => [Number(seq)]
 export const deliverySortKey = ({ seq }: DeliveryRow) => [Number(seq)]
 
-/** The columns of a `DeliveryRow`, of some deliveries. */
+/** The columns of a `DeliveryRow`, of some deliveries. Not joined: PostgreSQL might read all subscriptions for a page. */
 const deliveriesIn = (
   some: Sql,
 ): Sql => sql`select d.seq, d.id, d.message as message_id, d.kind, d.subscription_id,
-  s.type, e.id as event_id, d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer,
-  d.milliseconds
-  from ${some} d join event_subscriptions s on s.id = d.subscription_id left join events e on e.seq = d.event_seq`
+  (select s.type from event_subscriptions s where s.id = d.subscription_id) as type,
+  (select e.id from events e where e.seq = d.event_seq) as event_id,
+  d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer, d.milliseconds
+  from ${some} d`
 
 /** All, by `d`. */
 export const deliveryColumns = deliveriesIn(sql`event_deliveries`)
@@ -48,9 +49,9 @@ interface DeliveryFilter {
 
 /** The most selective filter has an index, and the others pick. */
 function orderOf({ subscription_id, status }: DeliveryFilter, event_seq: number | undefined): Order {
-  if (event_seq !== undefined) return inOrderWithin('event_seq', event_seq, 'seq')
-  if (subscription_id !== undefined) return inOrderWithin('subscription_id', subscription_id, 'seq')
-  return status === undefined ? inOrderOf('seq') : inOrderWithin('status', status, 'seq')
+  if (event_seq !== undefined) return inOrderWithin({ event_seq }, ['seq'])
+  if (subscription_id !== undefined) return inOrderWithin({ subscription_id }, ['seq'])
+  return status === undefined ? inOrderOf('seq') : inOrderWithin({ status }, ['seq'])
 }
 
 /** Messages that are still to be sent. */
@@ -97,9 +98,9 @@ export const eventDeliveryQueries = (db: Database) => ({
       select: sql`select seq, id, type, version, subject, occurred_at, body from events`,
       order:
         filter.subject !== undefined
-          ? inOrderWithin('subject', filter.subject, 'seq')
+          ? inOrderWithin({ subject: filter.subject }, ['seq'])
           : filter.type !== undefined
-            ? inOrderWithin('type', filter.type, 'seq')
+            ? inOrderWithin({ type: filter.type }, ['seq'])
             : inOrderOf('seq'),
       descending: true,
       window,

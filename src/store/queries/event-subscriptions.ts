@@ -85,7 +85,7 @@ type OperatorFilter = Pick<SubscriptionFilter, 'status' | 'type'> & {
 
 /** Most subscriptions are enabled, so that status comes last. */
 function orderOf({ client_id, type, status }: OperatorFilter): Order {
-  const within = (column: string, value: string) => inOrderWithin(column, value, 'created_at', 'id')
+  const within = (column: string, value: string) => inOrderWithin({ [column]: value }, ['created_at', 'id'])
   if (client_id !== undefined) return within('client_id', client_id)
   if (status !== undefined && status !== 'enabled') return within('status', status)
   if (type !== undefined) return within('type', type)
