@@ -5,7 +5,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { type MaybePromise, chain as whenDone } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
-import { lookupQuery } from '../combinable.ts'
+import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
 import { type CommandName, channelOf, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
@@ -47,12 +47,10 @@ interface Performed {
 
 /** Runs one command, then writes its audit records and its feed entries, all in the transaction of `db`. */
 export async function runCommand(db: Writable, job: Job): Promise<CommandOutcome> {
-  const done = await perform(job, db, {
-    rowsOf: (lookup, values) => db.all(lookupQuery(lookup, values)),
-    write: (write, row) => whenDone(db.run(write([row])), () => undefined),
-  })
-  const entries = await append(db, [done])
-  return { result: done.result, entries, announced: done.announced }
+  const done = await perform(job, db)
+  const { result, changes, recordings, announced } = done
+  const entries = changes.length + recordings.length === 0 ? [] : await append(db, [done])
+  return { result, entries, announced }
 }
 
 /**
@@ -84,34 +82,63 @@ export async function runGroup(
   return jobs.map(job => outcomes.get(job))
 }
 
-async function perform(
-  job: Job,
-  db: Writable,
-  combinable: Pick<Transaction, 'rowsOf' | 'write'>,
-): Promise<Performed> {
-  let announced = false
-  const changes: Change[] = []
-  const recordings: Recording[] = []
-  const tx: Transaction = {
-    all: query => db.all(query),
-    get: query => db.get(query),
-    run: statement => db.run(statement),
-    lock: (query, table) => db.lock(query, table),
-    rowsOf: (lookup, values) => combinable.rowsOf(lookup, values),
-    write: (write, row) => combinable.write(write, row),
-    publish: change => {
-      changes.push(change)
-    },
-    announce: () => {
-      announced = true
-    },
-    record: recording => {
-      if (job.author !== undefined && isChange(recording)) recordings.push(recording)
-    },
-  }
+async function perform(job: Job, db: Writable, combiner?: Combiner): Promise<Performed> {
+  const tx = new CommandTransaction(db, job, combiner)
   const command = commands[job.name] as (tx: Transaction, args: unknown) => Promise<unknown>
   const result = await command(tx, job.args)
-  return { job, result, changes, recordings, announced }
+  return { job, result, changes: tx.changes, recordings: tx.recordings, announced: tx.announced }
+}
+
+/** The transaction as one command sees it. A class, because an object with closures would take a tenth of a short command. */
+class CommandTransaction implements Transaction {
+  readonly changes: Change[] = []
+  readonly recordings: Recording[] = []
+  announced = false
+  readonly #db: Writable
+  readonly #job: Job
+  readonly #combiner: Combiner | undefined
+
+  constructor(db: Writable, job: Job, combiner: Combiner | undefined) {
+    this.#db = db
+    this.#job = job
+    this.#combiner = combiner
+  }
+
+  all<Row>(query: Sql): MaybePromise<Row[]> {
+    return this.#db.all(query)
+  }
+
+  get<Row>(query: Sql): MaybePromise<Row | undefined> {
+    return this.#db.get(query)
+  }
+
+  run(statement: Sql): MaybePromise<number> {
+    return this.#db.run(statement)
+  }
+
+  lock(query: Sql, table: string): Promise<void> {
+    return this.#db.lock(query, table)
+  }
+
+  rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]> {
+    return this.#combiner?.rowsOf(lookup, values) ?? this.#db.all(lookupQuery(lookup, values))
+  }
+
+  write<Row>(write: RowWrite<Row>, row: Row): MaybePromise<void> {
+    return this.#combiner?.write(write, row) ?? whenDone(this.#db.run(write([row])), () => undefined)
+  }
+
+  publish(change: Change): void {
+    this.changes.push(change)
+  }
+
+  announce(): void {
+    this.announced = true
+  }
+
+  record(recording: Recording): void {
+    if (this.#job.author !== undefined && isChange(recording)) this.recordings.push(recording)
+  }
 }
 
 async function append(db: Writable, done: readonly Performed[]): Promise<FeedEntry[]> {
