@@ -302,7 +302,10 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     version: VERSION,
     accessLog: config.accessLog,
     isReady: async () =>
-      !listeners.isDraining() && store.unavailableReason() === undefined && (await answersInTime(store)),
+      !listeners.isDraining() &&
+      services.directory.isComplete &&
+      store.unavailableReason() === undefined &&
+      (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
   const recovery = repeatedly(
@@ -366,11 +369,19 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
   const publicUrl = config.publicUrl ?? listeners.url ?? urlOf(config.listen)
   const demo = options.demo === true ? new DemoControls() : options.demo || undefined
   const isShared = isStoreShared(options, store)
-  const directory = new Directory({ publicUrl, ...(isShared && { inTouchAt: () => follower.inStepAt }) })
+  const directory = new Directory({
+    publicUrl,
+    ...(isShared && { inTouchAt: () => follower.inStepAt }),
+    details: {
+      detailsOf: user_ids => store.streams.detailsOf(user_ids),
+      gamesOf: ids => store.games.withIds(ids),
+      catchUp: () => follower.catchUp(),
+    },
+  })
   const followings = new Followings(store, directory)
   const siteTokens = new SiteTokens(folder.ring)
   const callers = new Callers(store, siteTokens)
-  const subscribers = [new StreamFeedSubscriber(store, directory), followings, callers]
+  const subscribers = [new StreamFeedSubscriber(store, directory, { ranksFirst: true }), followings, callers]
   const follower: FeedFollower = new FeedFollower(store, subscribers, log)
   const clock = demo?.clock ?? systemClock
   const services: Services = {

@@ -62,6 +62,9 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
     if (follower.hasLoaded) await follower.catchUp()
   }
   every(FEED_POLL_MILLISECONDS, followFeed, 'reading the feed failed')
+  // The first attempt starts at once, and the next one reports its failure.
+  void services.directory.complete().catch(() => undefined)
+  every(FEED_POLL_MILLISECONDS, () => services.directory.complete(), 'reading live streams failed')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
   const skips = new ClockSkips(services.clock)

@@ -92,6 +92,7 @@ async function start(
   })
   application = opened.application
   eventSockets = opened.eventSockets
+  if (othersAnswer) await opened.services.directory.complete()
   const { url, operatorUrl } = early ?? openAll()
   return {
     url,

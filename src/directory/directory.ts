@@ -9,12 +9,14 @@
  * continues by sort key in the newest ranking.
  *
  * Full scans are avoided. Look-ups by user, and followed channels, find their rows by user; filters by game and language
- * walk along slices of the ranking. Streams are stored as JSON with a gap for the viewer count.
+ * walk along slices of the ranking. Streams are stored as JSON with a gap for the viewer count. After a start that JSON is
+ * made later than the ranking (`details.ts`): methods that need it of all streams are called once `complete` has returned.
  *
  * Glossary:
  * - point: a position in the feed, and with it a state of the directory (`store/feed.ts`).
  * - row: a live stream in memory (`row.ts`, `live-rows.ts`).
  * - channel: the entry of a user, live or not, with a reference to the row of the stream (`live-rows.ts`).
+ * - details: all that a page shows of a stream, beyond its rank (`details.ts`).
  * - index: the position of a row in arrays by row; one that ended may share it with a later one (`live-rows.ts`).
  * - journal: the changes of recent feed entries, for restoring counts and games at an earlier point (`journal.ts`).
  * - snapshot: all viewer counts at a point, and the rankings by them (`snapshots.ts`, `snapshot-cache.ts`).
@@ -31,7 +33,9 @@ import type { ChannelSearch } from '../domain/channel-search.ts'
 import type { Rank } from '../domain/ranking.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
+import type { RankedStream } from '../store/queries/streams.ts'
 import { type FoundStream, foundStream, searchLive } from './channel-search.ts'
+import { type DetailSource, Details } from './details.ts'
 import { pageOfGames } from './game-page.ts'
 import { Journal, NO_STEP, NO_STREAM, type Step } from './journal.ts'
 import { type Channel, LiveRows } from './live-rows.ts'
@@ -50,6 +54,7 @@ export class Directory {
   readonly #rows: LiveRows
   readonly #journal: Journal
   readonly #snapshots: Snapshots
+  readonly #details: Details
   readonly #publicUrl: string
   #latest: { readonly version: number; readonly rows: readonly LiveRow[] } = { version: Number.NaN, rows: [] }
 
@@ -58,10 +63,13 @@ export class Directory {
     readonly monotonic?: () => number
     /** With several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
     readonly inTouchAt?: () => number
+    /** Needed after `reloadRanked`. */
+    readonly details?: DetailSource
   }) {
-    const { publicUrl, monotonic = () => performance.now(), inTouchAt } = options
+    const { publicUrl, monotonic = () => performance.now(), inTouchAt, details } = options
     this.#publicUrl = publicUrl
     this.#rows = new LiveRows(publicUrl, row => this.#snapshots.noteMoved(row))
+    this.#details = new Details(this.#rows, details)
     this.#journal = new Journal(monotonic)
     this.#snapshots = new Snapshots(this.#rows, this.#journal, monotonic, inTouchAt)
   }
@@ -93,6 +101,28 @@ export class Directory {
     for (const stream of streams) this.#rows.put(stream, 0)
     this.#journal.reset(point)
     this.#snapshots.clear()
+  }
+
+  /** The same for a directory without streams, but for their details. */
+  reloadRanked(streams: readonly RankedStream[], point: FeedPoint): void {
+    this.#details.expect(streams)
+    this.#journal.reset(point)
+    this.#snapshots.clear()
+  }
+
+  /** Whether the details of all streams are in memory. */
+  get isComplete(): boolean {
+    return this.#details.areComplete
+  }
+
+  /** Reads the details that are missing. Requests are answered in between. */
+  complete(): Promise<void> {
+    return this.#details.readAll()
+  }
+
+  /** A page of streams that has all details, whether or not the directory is complete. */
+  completePage<Shown extends WalkPage<Rank>>(cut: () => Shown): Promise<Shown> {
+    return this.#details.readPage(cut)
   }
 
   apply({ seq, nonce, change }: FeedEntry): void {
@@ -211,7 +241,7 @@ export class Directory {
     switch (change.kind) {
       case 'stream': {
         const { stream, was } = change
-        const wasGame = was === null ? NO_STREAM : this.#rows.ofStream(stream.id)?.game
+        const wasGame = was === null ? NO_STREAM : this.#gameBefore(change)
         const row = this.#rows.put(stream, was === null ? seq : undefined)
         if (was === stream.viewer_count && wasGame === row.game) return NO_STEP
         return { indexes: [row.index], was: [was ?? 0], wasGame: wasGame ?? NO_STREAM }
@@ -221,13 +251,20 @@ export class Directory {
         if (row === undefined) return NO_STEP
         this.#rows.end(row.id)
         const was = [this.#rows.counts[row.index] as number]
-        return { indexes: [row.index], was, wasGame: row.game, ended: row.id }
+        const wasGame = change.game_id === undefined ? row.game : this.#rows.games.of(change.game_id)
+        return { indexes: [row.index], was, wasGame, ended: row.id }
       }
       case 'viewers':
         return this.#stepOfCounts(change, { counts: this.#rows.counts })
       default:
         return NO_STEP
     }
+  }
+
+  /** In memory it may be that of a later entry, or unknown. Only entries of earlier versions lack it. */
+  #gameBefore({ stream, was_game_id }: Extract<Change, { kind: 'stream' }>): number | undefined {
+    if (was_game_id !== undefined) return this.#rows.games.of(was_game_id)
+    return this.#rows.ofStream(stream.id)?.game
   }
 
   /**

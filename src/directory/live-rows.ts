@@ -2,9 +2,10 @@ import { imageUrl } from '../contract/image-urls.ts'
 import { fold } from '../domain/fold.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import type { LiveStream } from '../store/feed.ts'
+import type { RankedStream } from '../store/queries/streams.ts'
 import { NO_STREAM } from './journal.ts'
 import { Numbers } from './numbers.ts'
-import { type LiveRow, withGap } from './row.ts'
+import { hasDetails, type LiveRow, type ShownFields, withGap } from './row.ts'
 
 /** A user's channel and its live row, if any. Frequent look-ups keep channels to avoid the search by id. */
 export interface Channel {
@@ -42,6 +43,7 @@ export class LiveRows {
   /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
   #byId: LiveRow[] = []
   #unsorted = false
+  #withoutDetails = 0
 
   /** `onMove` is called with a row whose game or language has changed. */
   constructor(publicUrl: string, onMove: (row: LiveRow) => void) {
@@ -51,6 +53,11 @@ export class LiveRows {
 
   get size(): number {
     return this.#byStream.size
+  }
+
+  /** How many live rows have no details yet. */
+  get withoutDetails(): number {
+    return this.#withoutDetails
   }
 
   /** The current viewer counts. Do not keep a reference: the array changes, and is replaced when it grows. */
@@ -87,6 +94,11 @@ export class LiveRows {
 
   ofLogin(login: string): LiveRow | undefined {
     return this.#byLogin.get(login)
+  }
+
+  /** The live rows with these indexes. */
+  between(start: number, end: number): LiveRow[] {
+    return this.#byIndex.slice(start, end).filter(row => row !== undefined)
   }
 
   /** All indexes are below this. */
@@ -150,6 +162,19 @@ export class LiveRows {
     }
   }
 
+  /** Adds a stream whose details follow: those of a later `put` or of `addDetails`. */
+  putRanked(stream: RankedStream): LiveRow {
+    const row = this.#add(stream, this.#channel(stream.user_id))
+    this.#counts[row.index] = stream.viewer_count
+    return row
+  }
+
+  /** Adds the details of a stream that has none. */
+  addDetails(row: LiveRow, details: ShownFields): void {
+    this.#byLogin.set(details.user_login, row)
+    this.#update(row, details)
+  }
+
   /** Adds or updates a stream. `since` is set if the stream has just started. */
   put(stream: LiveStream, since?: number): LiveRow {
     let channel = this.#channel(stream.user_id)
@@ -173,6 +198,7 @@ export class LiveRows {
     const row = this.#byStream.get(stream_id)
     if (row === undefined) return
     row.live = false
+    if (!hasDetails(row)) this.#withoutDetails -= 1
     this.#free.push(row.index)
     this.#setGame(row.index, NO_STREAM)
     this.#byIndex[row.index] = undefined
@@ -217,39 +243,44 @@ export class LiveRows {
     this.#games[index] = game
   }
 
-  #add(stream: LiveStream, channel: Channel): LiveRow {
+  #add(stream: Pick<LiveStream, 'id' | 'user_id'>, channel: Channel): LiveRow {
     const row: LiveRow = {
       id: stream.id,
       user_id: stream.user_id,
       index: this.#free.pop() ?? this.#newIndex(),
       since: 0,
-      login: stream.user_login,
+      login: '',
       name: '',
-      game: this.games.of(stream.game_id),
-      language: this.languages.of(stream.language),
+      game: NO_STREAM,
+      language: -1,
       live: true,
       text: '',
       gap: 0,
       rendered: '',
       renderedCount: -1,
     }
-    this.#starts[row.index] = Date.parse(stream.started_at)
     const last = this.#byId.at(-1)
     if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
     this.#byId.push(row)
+    this.#byIndex[row.index] = row
     this.#byStream.set(stream.id, row)
+    this.#withoutDetails += 1
     channel.row = row
     return row
   }
 
-  #update(row: LiveRow, stream: LiveStream): void {
+  #update(row: LiveRow, stream: ShownFields): void {
     const game = this.games.of(stream.game_id)
     const language = this.languages.of(stream.language)
-    const hasMoved = row.game !== game || row.language !== language
-    const { text, gap } = withGap(stream, imageUrl(this.#publicUrl, 'channels', stream.user_id))
+    const isNew = !hasDetails(row)
+    const hasMoved = !isNew && (row.game !== game || row.language !== language)
+    const { text, gap } = withGap(row.id, stream, imageUrl(this.#publicUrl, 'channels', stream.user_id))
     row.login = stream.user_login
     row.name = fold(stream.user_name)
-    this.#byIndex[row.index] = row
+    if (isNew) {
+      this.#starts[row.index] = Date.parse(stream.started_at)
+      this.#withoutDetails -= 1
+    }
     this.#initials[row.index] = (row.login.charCodeAt(0) << 16) | row.name.charCodeAt(0)
     if (this.#gameNames[game] !== stream.game_name) {
       this.#gameNames[game] = stream.game_name

@@ -20,7 +20,7 @@ export interface LiveRow {
   game: number
   language: number
   live: boolean
-  /** The stream as JSON with 0 viewers, and the position of that 0. */
+  /** The stream as JSON with 0 viewers, and the position of that 0. Empty until its details are read (`details.ts`). */
   text: string
   gap: number
   /** The last rendered JSON, and its viewer count. */
@@ -28,17 +28,27 @@ export interface LiveRow {
   renderedCount: number
 }
 
+/** Whether more is known of a stream than its rank. */
+export const hasDetails = (row: LiveRow): boolean => row.text !== ''
+
 /** A row of a page: its rank, and the stream as JSON. */
 export interface RenderedStream extends Rank {
   readonly json: string
 }
 
+/** What the text of a row consists of, beside its id. */
+export type ShownFields = Omit<LiveStream, 'id' | 'viewer_count'>
+
 const COUNT = '"viewer_count":'
 
 /** The JSON of a stream with a gap for its viewer count. The fields are in the order of the contract. */
-export function withGap(stream: LiveStream, thumbnail_url: string): Pick<LiveRow, 'text' | 'gap'> {
+export function withGap(
+  id: string,
+  stream: ShownFields,
+  thumbnail_url: string,
+): Pick<LiveRow, 'text' | 'gap'> {
   const text = JSON.stringify({
-    id: stream.id,
+    id,
     user_id: stream.user_id,
     user_login: stream.user_login,
     user_name: stream.user_name,

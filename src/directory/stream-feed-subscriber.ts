@@ -7,13 +7,23 @@ import type { Directory } from './directory.ts'
 export class StreamFeedSubscriber implements FeedSubscriber {
   readonly #store: Store
   readonly #directory: Directory
+  #ranksFirst: boolean
 
-  constructor(store: Store, directory: Directory) {
+  /** With `ranksFirst`, the first load leaves the details of streams to the directory. */
+  constructor(store: Store, directory: Directory, { ranksFirst = false } = {}) {
     this.#store = store
     this.#directory = directory
+    this.#ranksFirst = ranksFirst
   }
 
   async load(): Promise<(point: FeedPoint) => void> {
+    if (this.#ranksFirst) {
+      const ranked = await this.#store.streams.ranked()
+      return point => {
+        this.#ranksFirst = false
+        this.#directory.reloadRanked(ranked, point)
+      }
+    }
     const streams = await this.#store.streams.live()
     return point => this.#directory.reload(streams, point)
   }

@@ -73,6 +73,7 @@ async function ofChannel(
 ): Promise<Found | undefined> {
   const jpeg = thumbnails.find(name.id, name)
   if (jpeg !== undefined) return { jpeg }
+  if (!directory.isComplete) await directory.complete()
   const stream = thumbnails.has(name.id) ? undefined : directory.streamOf(name.id)
   const elsewhere = stream && (await store.streams.watchUrlOf(stream.user_login))
   return elsewhere ? { elsewhere } : undefined

@@ -10,7 +10,7 @@ export const handleGetFollowedStreams = implement(
   ({ query, caller, window, paginate }, { followings, directory, history }) => {
     const { user_id } = requireOwnId(caller, 'user_id', query.user_id)
     const page = chain(followings.of(user_id), channels =>
-      cutAlongWalk({ directory, history }, window, () => directory.pageOfChannels(channels, window)),
+      cutAlongWalk({ directory, history }, window, 'shown', () => directory.pageOfChannels(channels, window)),
     )
     return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
   },

@@ -17,7 +17,8 @@ export const handleGetStreams = implement(
       game_ids: query.game_id,
       languages: query.language?.map(language => language.toLowerCase()),
     }
-    const page = cutAlongWalk({ directory, history }, window, () => directory.page(filter, window))
+    const needs = (query.user_login ?? query.game_id ?? query.language) ? 'all' : 'shown'
+    const page = cutAlongWalk({ directory, history }, window, needs, () => directory.page(filter, window))
     return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
   },
   {

@@ -10,7 +10,9 @@ const FIRST_PAGE = /^(?:first=[0-9]*)?$/
 export const handleGetTopGames = implement(
   getTopGames,
   async ({ window, paginate }, { directory, history, store, publicUrl }) => {
-    const page = await cutAlongWalk({ directory, history }, window, () => directory.pageOfGames(window))
+    const page = await cutAlongWalk({ directory, history }, window, 'all', () =>
+      directory.pageOfGames(window),
+    )
     const games = await store.games.withIds(page.rows.map(row => row.id))
     const byId = new Map(games.map(game => [game.id, renderCategory(game, publicUrl)]))
     return {

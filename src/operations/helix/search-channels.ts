@@ -12,6 +12,7 @@ export const handleSearchChannels = implement(
   searchChannels,
   async ({ query, window, paginate }, { directory, store, publicUrl }) => {
     const search = channelSearchOf(query.query) ?? raise('missing_parameter', 'query')
+    if (!directory.isComplete) await directory.complete()
     if (query.live_only?.toLowerCase() === 'true') {
       const page = await directory.search(search, window)
       return {

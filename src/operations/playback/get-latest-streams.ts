@@ -3,5 +3,8 @@ import { implement, preparedRows } from '../implement.ts'
 
 export const handleGetLatestStreams = implement(
   getLatestStreams,
-  ({ query: { first = MAX_LATEST } }, { directory }) => preparedRows(directory.latest(first)),
+  async ({ query: { first = MAX_LATEST } }, { directory }) => {
+    if (!directory.isComplete) await directory.complete()
+    return preparedRows(directory.latest(first))
+  },
 )

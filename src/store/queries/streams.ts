@@ -15,7 +15,18 @@ import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
-type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
+/** What is in the table of streams itself. */
+export type RankedStream = Pick<LiveStream, 'id' | 'user_id' | 'viewer_count' | 'started_at'>
+
+/** What a stream shows of its channel; of the game only the id. */
+export type ChannelDetails = Omit<LiveStream, 'id' | 'viewer_count' | 'started_at' | 'game_name'>
+
+type Stored<T extends Pick<LiveStream, 'tags' | 'is_mature'>> = Omit<T, 'tags' | 'is_mature'> & {
+  tags: string
+  is_mature: number
+}
+
+type LiveRow = Stored<LiveStream>
 
 /** Live streams as the directory shows them, for the rows of `streams s` that match the condition. */
 export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
@@ -40,8 +51,10 @@ export const liveStreamOf: Lookup<LiveRow> = {
 }
 
 /** Changes the row: at the start there are as many as live streams, and copies of all of them take a tenth of the time. */
-export function readLive(row: LiveRow): LiveStream {
-  return Object.assign(row, { tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 })
+export const readLive = (row: LiveRow): LiveStream => readStored(row)
+
+function readStored<T extends { readonly tags: string; readonly is_mature: number }>(row: T) {
+  return Object.assign(row, { tags: JSON.parse(row.tags) as string[], is_mature: row.is_mature === 1 })
 }
 
 /** Where a broadcast can be watched. */
@@ -94,6 +107,18 @@ export const lapsedViewers = (now: number): Sql =>
 
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
+  /** The same without what other tables have, in a sixth of the time. */
+  ranked: (): MaybePromise<RankedStream[]> =>
+    db.all(sql`select id, user_id, viewer_count, started_at from streams`),
+  /** What streams of these users show of their channels. Names of games are left out: few games have many streams. */
+  detailsOf: async (user_ids: readonly string[]): Promise<ChannelDetails[]> => {
+    const rows = await db.all<Stored<ChannelDetails>>(
+      sql`select u.id as user_id, u.login as user_login, u.display_name as user_name,
+            coalesce(c.game_id, '') as game_id, c.title, c.language, c.tags, c.is_mature
+          from users u join channels c on c.user_id = u.id where ${isOneOf(sql`u.id`, user_ids)}`,
+    )
+    return rows.map(readStored)
+  },
   page: async (
     { game_id }: { readonly game_id?: string | undefined },
     window: Window,
