@@ -19,7 +19,6 @@ import { MigrationStalled } from './store/engines/postgres-migrate.ts'
 import { SchemaRefused } from './store/engines/schema-state.ts'
 import { openSqliteEngine } from './store/engines/sqlite.ts'
 import { Unavailable } from './store/errors.ts'
-import { STREAM_KEY_KINDS } from './store/queries/sealed-secrets.ts'
 import { createStore, type Store } from './store/store.ts'
 
 /** How long to wait for PostgreSQL at startup, and when to stop waiting. */
@@ -60,8 +59,7 @@ export async function openStoreWithKeys(
   if (config.databaseUrl === undefined) prepareDataFolder(config)
   const store = await openStore(config, options)
   try {
-    const sealed = await store.sealedSecrets.countByMasterKey(...STREAM_KEY_KINDS)
-    return { store, folder: openDataFolder(config, sealed.keys()) }
+    return { store, folder: openDataFolder(config, await store.streamKeys.masterKeys()) }
   } catch (error) {
     await store.close().catch(() => undefined)
     throw error

@@ -82,11 +82,10 @@ export class Details {
 
   async #read(rows: readonly LiveRow[]): Promise<void> {
     if (this.#source === undefined) throw new Error('no source of details')
-    const byUser = new Map(rows.map(row => [row.user_id, row]))
-    const found = await this.#source.detailsOf([...byUser.keys()])
+    const found = await this.#source.detailsOf(rows.map(row => row.user_id))
     await this.#readGameNames(found)
     for (const details of found) {
-      const row = byUser.get(details.user_id)
+      const row = this.#rows.ofUser(details.user_id)
       if (row === undefined || !lacksDetails(row)) continue
       const started_at = this.#startedAt[row.index] ?? ''
       const game_name = this.#gameNames.get(details.game_id) ?? ''
