@@ -1,14 +1,12 @@
 // Finds the Bun that npm installed beside Strand and runs a program in it: the machine itself needs only Node.
-import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { constants } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// CommonJS, which Node loads faster than ES modules; what only some starts need is required there.
+const { existsSync, readdirSync, readFileSync, statSync } = require('node:fs')
+const { createRequire } = require('node:module')
+const { dirname, join, resolve } = require('node:path')
 
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..')
+const PACKAGE = dirname(__dirname)
 /** What `dist/program` was built from. Not in the package that npm packs. */
-export const SOURCES_FILE = join('dist', 'sources.txt')
+const SOURCES_FILE = join('dist', 'sources.txt')
 /** What the bundle depends on. */
 const SOURCES = ['src', 'build', 'package.json', 'package-lock.json', 'tsconfig.json']
 /** Until Bun's install script has run, a short text stands in the program's place. */
@@ -21,7 +19,7 @@ const STOP_MILLISECONDS = 20_000
  * The path of Bun's program. Its package puts the program into place with an install script; package managers that run no
  * such scripts leave it in the package of this system, which they have installed all the same.
  */
-export function findBun(from) {
+function findBun(from) {
   if (process.versions.pnp !== undefined) {
     throw new Error(
       "Yarn's Plug'n'Play keeps packages in archives, which the runtime cannot read: set nodeLinker to node-modules in .yarnrc.yml and install again",
@@ -66,7 +64,7 @@ function systemPackages() {
  * could load code, an .env could change settings, and missing packages would be fetched. The tsconfig.json of this package
  * defines what JSX means.
  */
-export function bunWords(folder = PACKAGE) {
+function bunWords(folder = PACKAGE) {
   return [
     `--config=${join(folder, 'bin', 'bunfig.toml')}`,
     `--tsconfig-override=${join(folder, 'tsconfig.json')}`,
@@ -79,7 +77,7 @@ export function bunWords(folder = PACKAGE) {
  * The program: the bundle of `npm run prepare`, or the sources if they have changed since. An installed package has no
  * folder `build`, and its files do not change.
  */
-export function programFile(folder = PACKAGE) {
+function programFile(folder = PACKAGE) {
   const bundle = join(folder, 'dist', 'program', 'main.js')
   const isCurrent = existsSync(join(folder, 'build')) ? isBuiltFromSources(folder) : existsSync(bundle)
   return isCurrent ? bundle : join(folder, 'src', 'main.ts')
@@ -97,24 +95,37 @@ function isBuiltFromSources(folder) {
  * The sources with the time of the last change of each. It is that of the inode, which every way of changing a file sets to
  * the present: other than the time of modification, it cannot be set back by copying, unpacking or checking out.
  */
-export function stateOfSources(folder) {
-  return SOURCES.flatMap(name => stateOf(folder, name)).join('\n')
+function stateOfSources(folder) {
+  const lines = []
+  for (const name of SOURCES) addState(lines, folder, name, isFolderAt(`${folder}/${name}`))
+  return lines.join('\n')
 }
 
-function stateOf(folder, name) {
-  const path = join(folder, name)
+const isFolderAt = path => existsSync(`${path}/.`)
+
+/** Every verb in a checkout waits for this: about 900 files. */
+function addState(lines, folder, name, isFolder) {
+  const path = `${folder}/${name}`
+  if (isFolder) {
+    const entries = readdirSync(path, { withFileTypes: true })
+    entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+    for (const entry of entries) {
+      const inner = `${name}/${entry.name}`
+      const isInner = entry.isSymbolicLink() ? isFolderAt(`${folder}/${inner}`) : entry.isDirectory()
+      addState(lines, folder, inner, isInner)
+    }
+    return
+  }
   const state = statSync(path, { throwIfNoEntry: false })
-  if (state === undefined) return [name]
-  if (!state.isDirectory()) return [`${name} ${state.size} ${Math.trunc(state.ctimeMs)}`]
-  const names = readdirSync(path).sort()
-  return names.flatMap(each => stateOf(folder, `${name}/${each}`))
+  lines.push(state === undefined ? name : `${name} ${state.size} ${Math.trunc(state.ctimeMs)}`)
 }
 
 /**
  * Runs a program of this package in Bun, in place of this process: signals are passed on, and the exit code is the
  * program's. With `ipc` the program hears when this process is gone, however it went.
  */
-export function runInBun(file, words, { ipc }) {
+function runInBun(file, words, { ipc }) {
+  const { spawn } = require('node:child_process')
   const child = spawn(bunOrExit(), [...bunWords(), resolve(PACKAGE, file), ...words], {
     stdio: ipc ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
   })
@@ -124,13 +135,15 @@ export function runInBun(file, words, { ipc }) {
     process.stderr.write(`strand: the runtime cannot be started: ${error.message}\n`)
     process.exit(1)
   })
-  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + numberOf(signal)))
   if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
 }
 
+const numberOf = signal => require('node:os').constants.signals[signal] ?? 0
+
 function bunOrExit() {
   try {
-    return findBun(import.meta.url)
+    return findBun(__filename)
   } catch (error) {
     process.stderr.write(`strand: ${error.message}\n`)
     return process.exit(1)
@@ -162,3 +175,5 @@ function parentOf(pid) {
     return undefined
   }
 }
+
+module.exports = { findBun, bunWords, programFile, stateOfSources, SOURCES_FILE, runInBun }

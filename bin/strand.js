@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { programFile, runInBun } from './runtime.js'
+const { programFile, runInBun } = require('./runtime.js')
 
 runInBun(programFile(), process.argv.slice(2), { ipc: true })

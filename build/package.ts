@@ -68,7 +68,7 @@ async function bundle(entryPoint: string, format: 'esm' | 'cjs', outdir: string)
     // CommonJS modules have a path instead of a URL. The client needs neither, and nothing of Node.
     ...(isCommonJs && { define: { 'import.meta.url': 'MODULE_URL' } }),
     ...(isCommonJs && entryPoint.startsWith('testing/') && { banner: MODULE_URL }),
-    // Plain JavaScript already, at the same relative path from `dist/testing` and `src/testing`. CommonJS cannot load it.
-    external: isCommonJs ? [] : ['*/bin/runtime.js'],
+    // Plain JavaScript already, at the same relative path from `dist/testing` and `src/testing`.
+    external: ['*/bin/runtime.js'],
   })
 }
