@@ -65,6 +65,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   // The first attempt starts at once, and the next one reports its failure.
   void services.directory.complete().catch(() => undefined)
   every(FEED_POLL_MILLISECONDS, () => services.directory.complete(), 'reading live streams failed')
+  lifetime.onClose(() => services.directory.close())
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
   const skips = new ClockSkips(services.clock)

@@ -8,6 +8,7 @@
  * which is harmless. An entry about a stream has all its details, so what is read never replaces them.
  */
 import type { MaybePromise } from '../kit/maybe-promise.ts'
+import { Unavailable } from '../store/errors.ts'
 import type { ChannelDetails, RankedStream } from '../store/queries/streams.ts'
 import type { LiveRows } from './live-rows.ts'
 import { hasDetails, type LiveRow } from './row.ts'
@@ -31,6 +32,7 @@ export class Details {
   /** Likewise, by id. A game that gets another name later is in the feed with all its streams. */
   readonly #gameNames = new Map<string, string>()
   #reading: Promise<void> | undefined
+  #isStopped = false
 
   constructor(rows: LiveRows, source: DetailSource | undefined) {
     this.#rows = rows
@@ -55,6 +57,12 @@ export class Details {
     await this.#reading
   }
 
+  /** Ends the reading of slices, before the store is closed. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#reading?.catch(() => undefined)
+  }
+
   /** Cuts a page, and cuts it again once its streams have their details. */
   async readPage<Page extends { readonly rows: readonly { readonly id: string }[] }>(
     cut: () => Page,
@@ -69,6 +77,7 @@ export class Details {
 
   async #readSlices(): Promise<void> {
     for (let start = 0; !this.areComplete; start += SLICE) {
+      if (this.#isStopped) throw new Unavailable('the directory is closed')
       // Later streams may have the indexes of those that ended.
       if (start >= this.#rows.indexes) start = 0
       const rows = this.#rows.between(start, start + SLICE).filter(lacksDetails)

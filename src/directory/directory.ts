@@ -120,6 +120,11 @@ export class Directory {
     return this.#details.readAll()
   }
 
+  /** Ends the reading of details, before the store is closed. */
+  close(): Promise<void> {
+    return this.#details.stop()
+  }
+
   /** A page of streams that has all details, whether or not the directory is complete. */
   completePage<Shown extends WalkPage<Rank>>(cut: () => Shown): Promise<Shown> {
     return this.#details.readPage(cut)
