@@ -59,16 +59,13 @@ export async function contentsOf({ folder, databaseUrl }: StorePlace): Promise<s
       .join('\n')
   }
   const client = new SQL(databaseUrl, { max: 1 })
+  // A table without a page has no row, and most have none.
   const tables: { name: string }[] = await client.unsafe(
-    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0`,
   )
-  const texts: string[] = []
-  for (const { name } of tables) {
-    const [row] = await client.unsafe(
-      `select coalesce(string_agg(t::text, chr(10)), '') as rows from "${name}" t`,
-    )
-    texts.push(row.rows)
-  }
+  const rows = tables.map(({ name }) => `select t::text as row from "${name}" t`).join(' union all ')
+  const contents: { row: string }[] = tables.length === 0 ? [] : await client.unsafe(rows)
   await client.close()
-  return texts.join('\n')
+  return contents.map(({ row }) => row).join('\n')
 }

@@ -9,6 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { lazily } from '../../src/kit/lazily.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { partitionStore } from '../../src/store/partition-store.ts'
 import { memory } from './memory.ts'
@@ -111,8 +112,15 @@ export function createDatabase(url: string, name: string, template: string | und
   return administer(url, `create database ${name}${source}`)
 }
 
+/** That of the run serves all tests of a process: a connection costs as much as a small table. */
+const ownServer = lazily(() => new SQL(process.env.TEST_DATABASE_URL ?? '', { max: 4 }))
+
 /** Runs a statement as the superuser. */
 export async function administer(url: string, statement: string): Promise<void> {
+  if (url === process.env.TEST_DATABASE_URL) {
+    await ownServer().unsafe(statement)
+    return
+  }
   const client = new SQL(url, { max: 1 })
   await client.unsafe(statement)
   await client.close()
