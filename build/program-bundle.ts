@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { inlineAssets } from './inline-assets.ts'
 
-const THREADS = ['sqlite-writer', 'sqlite-copier']
+const THREADS = ['store/engines/sqlite-writer.ts', 'store/engines/sqlite-copier.ts']
 
 /**
  * The program as one file with its bytecode, which `strand` and the child processes of the test harness run: reading 900
@@ -11,10 +11,17 @@ const THREADS = ['sqlite-writer', 'sqlite-copier']
  * bytecode and reads the file. It is not minified, so that stack traces lead to lines that can be read.
  */
 export async function bundleProgram(root: string, out: string): Promise<void> {
+  await bundle(root, ['main.ts', ...THREADS], out)
+}
+
+/** Only the threads of the embedded store, for tests that run the rest from the sources. */
+export function bundleThreads(root: string, out: string): Promise<void> {
+  return bundle(root, THREADS, out)
+}
+
+async function bundle(root: string, files: readonly string[], out: string): Promise<void> {
   await Bun.build({
-    entrypoints: ['main.ts', ...THREADS.map(name => `store/engines/${name}.ts`)].map(file =>
-      join(root, 'src', file),
-    ),
+    entrypoints: files.map(file => join(root, 'src', file)),
     naming: { entry: '[name].[ext]' },
     outdir: out,
     target: 'bun',

@@ -12,6 +12,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Glob } from 'bun'
+import { bundleThreads } from '../build/program-bundle.ts'
 import { findPrograms } from './support/debian.ts'
 import { findNodeMediaServer } from './support/find-node-media-server.ts'
 import { createMemoryFolder } from './support/memory.ts'
@@ -38,7 +39,12 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
-const [postgres, strand] = await Promise.all([prepareStores(), buildStrand(join(folder, 'strand'))])
+const threads = join(folder, 'threads')
+const [postgres, strand] = await Promise.all([
+  prepareStores(),
+  buildStrand(join(folder, 'strand')),
+  bundleThreads('.', threads),
+])
 const programs = isFull ? { ...(await findPrograms()), ...(await findNodeMediaServer()) } : {}
 
 /** Starts PostgreSQL, and creates the world that test servers copy. */
@@ -112,6 +118,7 @@ run = Bun.spawn(
       TEST_MEMORY: memory ?? '',
       TEST_NODES: nodes,
       TEST_STRAND: strand,
+      TEST_THREADS: threads,
       TEST_PREPARED_WORLDS: worlds,
       NO_COLOR: '1',
     },

@@ -15,12 +15,15 @@ import { openapiDocument } from '../../src/reference/openapi.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
 import { describeWorld } from '../../src/serve-demo.ts'
 import { Admission } from '../../src/store/engines/admission.ts'
+import { useBundledThreads } from './bundled-threads.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { Documented } from './documented.ts'
 import { memory } from './memory.ts'
 import { administer, createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
 import { copyWorld, WORLD, WORLD_DATABASE } from './prepared-world.ts'
 import { RoundRobin } from './round-robin.ts'
+
+useBundledThreads()
 
 export type EngineName = 'sqlite' | 'postgres'
 
