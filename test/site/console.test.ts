@@ -9,6 +9,9 @@ import { RESOURCES } from '../../src/site/console/resources.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person, type Seen } from '../support/person.ts'
 import type { TestServer } from '../support/server.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
+
+usingCheapPasswords()
 
 const COOKIE = '__Host-strand-console'
 const SEPARATE = { operatorListen: { host: '127.0.0.1', port: 0 } }

@@ -2,6 +2,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
+
+usingCheapPasswords()
 
 const PASSWORD = 'a password of theirs'
 

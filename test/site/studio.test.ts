@@ -2,6 +2,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
 import { csrfIn, Person } from '../support/person.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
+
+usingCheapPasswords()
 
 const HTML = { Accept: 'text/html' }
 const SCRIPT = { Accept: 'application/json' }

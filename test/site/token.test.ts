@@ -7,6 +7,9 @@ import { KeyRing } from '../../src/kit/key-ring.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
 import type { TestServer } from '../support/server.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
+
+usingCheapPasswords()
 
 const HTML = { Accept: 'text/html' }
 const OTHER_RING = new KeyRing([{ id: 'other', bytes: new Uint8Array(32).fill(7) }])
