@@ -94,7 +94,7 @@ function readPlan(words: readonly string[]): BlockPlan | 'help' {
     pace: {
       rounds: number('rounds', quick ? 2 : 3),
       seconds: number('seconds', quick ? 1 : 3),
-      warmUpSeconds: quick ? 1 : 2,
+      warmUpSeconds: quick ? 1 : 8,
     },
     connections: (flags.connections ?? (quick ? '200' : '32,200,600')).split(',').map(Number),
     measures: only.length === 0 ? standard : ALL.filter(({ name }) => only.includes(name)),
