@@ -57,7 +57,10 @@ export const entitlement = defineResource('entitlement', {
       for (const [next, some] of Map.groupBy(ofStatus, ({ after }) => after))
         recordStatuses(
           tx,
-          some.map(({ line: { id, timestamp } }) => ({ id, stored: { id, timestamp: Date.parse(timestamp) } })),
+          some.map(({ line: { id, timestamp } }) => ({
+            id,
+            stored: { id, timestamp: Date.parse(timestamp) },
+          })),
           status,
           next,
         )
