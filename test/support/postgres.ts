@@ -112,7 +112,7 @@ export function createDatabase(url: string, name: string, template: string | und
   return administer(url, `create database ${name}${source}`)
 }
 
-/** That of the run serves all tests of a process: a connection costs as much as a small table. */
+/** That of the run serves all tests of a process, which would otherwise connect for each database. */
 const ownServer = lazily(() => new SQL(process.env.TEST_DATABASE_URL ?? '', { max: 4 }))
 
 /** Runs a statement as the superuser. */
