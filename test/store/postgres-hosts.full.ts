@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { createLog } from '../../src/kit/log.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { translatePostgresError } from '../../src/store/engines/postgres-connection.ts'
+import { openPools, poolsOf } from '../../src/store/engines/postgres-pools.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { behindCables, Cable } from '../support/cable.ts'
@@ -151,5 +153,34 @@ describe.skipIf(!engines.includes('postgres'))('the log about the primary', () =
     expect(await until('the PostgreSQL primary is back')).toMatchObject([{ host: changed.host }])
     await engine.close()
     await remove()
+  })
+})
+
+describe.skipIf(!engines.includes('postgres'))('a process that hangs inside a transaction', () => {
+  test('loses it, and others can write', async () => {
+    const place = await createStorePlace('postgres')
+    const url = place.databaseUrl ?? ''
+    const store = createStore(await openPostgresEngine(url, OPTIONS))
+    const pools = await openPools(url, OPTIONS, () => undefined)
+    await write(store, 'before')
+    const [locked, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const hung = pools.writing
+      .run(connection =>
+        connection.begin(async transaction => {
+          await transaction.unsafe("update facts set value = 'hung' where name = 'test'")
+          locked.resolve()
+          await resumed.promise
+          await transaction.unsafe('select 1')
+        }),
+      )
+      .then(() => 'committed', translatePostgresError)
+    await locked.promise
+    await until(() => write(store, 'after').then(() => true))
+    resumed.resolve()
+    expect(await hung).toBeInstanceOf(Unavailable)
+    expect(await read(store)).toBe('after')
+    await Promise.all(poolsOf(pools).map(pool => pool.close(1)))
+    await store.close()
+    await place.remove()
   })
 })

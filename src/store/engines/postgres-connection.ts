@@ -51,7 +51,7 @@ export function translatePostgresError(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   const state = String(error.errno ?? '')
   if (/^(23505|23503|40001|40P01)$/.test(state)) return new Conflict(error.message)
-  const serverRefuses = /^(08|53|57|58|25006|55000|55P03)/.test(state)
+  const serverRefuses = /^(08|53|57|58|25006|25P03|55000|55P03)/.test(state)
   if (serverRefuses || error.code !== 'ERR_POSTGRES_SERVER_ERROR') return new Unavailable(error.message)
   return error
 }

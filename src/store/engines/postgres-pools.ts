@@ -8,6 +8,8 @@ import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts
 export const READ_MILLISECONDS = 3000
 /** How long a write waits for a row lock. */
 export const LOCK_MILLISECONDS = 2000
+/** How long a transaction may wait for its process. One that hangs, or was stopped, would keep its locks from all others. */
+const IDLE_MILLISECONDS = 5000
 /** How long a write waits for a connection. */
 export const WRITE_QUEUE_MILLISECONDS = 1000
 /**
@@ -28,7 +30,11 @@ type Session = Readonly<Record<string, number>>
 
 /** The server cancels slow reads and long waits for row locks, but never a running write. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
-const WRITES: Session = { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }
+const WRITES: Session = {
+  statement_timeout: 0,
+  lock_timeout: LOCK_MILLISECONDS,
+  idle_in_transaction_session_timeout: IDLE_MILLISECONDS,
+}
 
 export interface PoolOptions {
   readonly connections: number
