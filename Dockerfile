@@ -16,8 +16,9 @@ RUN useradd --system --uid 10001 --user-group --no-create-home strand \
   && install -d -o strand -g strand -m 0700 /data
 COPY --from=build /strand/dist/strand /usr/local/bin/strand
 USER 10001:10001
-# Others can reach the public listener, so the operator listener defaults to loopback.
-ENV STRAND_LISTEN=0.0.0.0:8080 \
+# Others can reach the public listener, so the operator listener defaults to loopback. For the delay see ADR 0049.
+ENV MIMALLOC_PURGE_DELAY=10000 \
+  STRAND_LISTEN=0.0.0.0:8080 \
   STRAND_OPERATOR_LISTEN=localhost:8081 \
   STRAND_DATA=/data
 VOLUME /data

@@ -8,3 +8,5 @@ export function programFile(folder?: string): string
 export function stateOfSources(folder: string): string
 /** The file with that of the bundle, in the folder of the package. */
 export const SOURCES_FILE: string
+/** Settings of the allocator of Bun, in its environment. */
+export const ALLOCATOR: Readonly<Record<string, string>>

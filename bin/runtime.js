@@ -14,6 +14,11 @@ const SMALLEST_PROGRAM_BYTES = 1_000_000
 /** How often a launcher that npm started looks whether npm is still there. */
 const PARENT_MILLISECONDS = 250
 const STOP_MILLISECONDS = 20_000
+/**
+ * The allocator of the runtime gives freed memory back to the system after ten seconds instead of ten milliseconds: a server
+ * needs it again after the next requests, and getting it from the system takes longer (ADR 0049).
+ */
+const ALLOCATOR = { MIMALLOC_PURGE_DELAY: '10000' }
 
 /**
  * The path of Bun's program. Its package puts the program into place with an install script; package managers that run no
@@ -128,6 +133,7 @@ function runInBun(file, words, { ipc }) {
   const { spawn } = require('node:child_process')
   const child = spawn(bunOrExit(), [...bunWords(), resolve(PACKAGE, file), ...words], {
     stdio: ipc ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
+    env: { ...ALLOCATOR, ...process.env },
   })
   // A terminal sends Ctrl-C to both, kill to this process alone. The program takes two signals within half a second as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
@@ -176,4 +182,4 @@ function parentOf(pid) {
   }
 }
 
-module.exports = { findBun, bunWords, programFile, stateOfSources, SOURCES_FILE, runInBun }
+module.exports = { ALLOCATOR, findBun, bunWords, programFile, stateOfSources, SOURCES_FILE, runInBun }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bunWords, programFile } from '../../bin/runtime.js'
+import { ALLOCATOR, bunWords, programFile } from '../../bin/runtime.js'
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
@@ -160,7 +160,7 @@ export class Processes {
     )
     const child = Bun.spawn(['taskset', '-c', core, ...words], {
       cwd: ROOT,
-      env: { ...Object.fromEntries(inherited), ...settings },
+      env: { ...ALLOCATOR, ...Object.fromEntries(inherited), ...settings },
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: errors,
