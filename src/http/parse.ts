@@ -2,8 +2,15 @@ import type { TObject } from 'typebox'
 import { type Operation, queryParametersOf } from '../contract/operation.ts'
 import { MAX_LOOK_UP } from '../contract/page.ts'
 import { Problem, raise } from '../contract/problem.ts'
-import { createCheck, type Fields, parseJsonObject as parseObject, pickKnown } from '../domain/input.ts'
-import { decodeUtf8, isEncoded, type Pairs, percentDecode, readPairs, splitPairs } from '../kit/text.ts'
+import {
+  checkText,
+  createCheck,
+  createShapeCheck,
+  type Fields,
+  parseJsonObject as parseObject,
+  pickKnown,
+} from '../domain/input.ts'
+import { decodeUtf8, endOf, isEncoded, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
 
 const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
@@ -37,21 +44,21 @@ export interface InputReader {
 
 export function createInputReader(operation: Operation): InputReader {
   const querySchema = queryParametersOf(operation)
-  const addToQuery = createAdder(querySchema)
-  const checkQuery = createValidator(querySchema)
-  const bodySchema = operation.body
-  const addToBody = bodySchema && createAdder(bodySchema)
+  const parameters = parametersOf(querySchema)
+  const checkQuery = createShapeCheck(querySchema)
+  const { exactlyOne, exactlyOneProblem, lookUpBy, body: bodySchema } = operation
+  const bodyParameters = bodySchema && parametersOf(bodySchema)
   const checkBody = bodySchema && createValidator(bodySchema)
   const checkParams = operation.params && createValidator(operation.params)
   return {
     query: search => {
-      const fields: Fields = {}
-      // One that is not encoded is well formed and needs no list. Of others no piece counts if another is malformed.
-      if (isEncoded(search)) for (const [name, value] of parseQuery(search)) addToQuery(fields, name, value)
-      else readPairs(search, (name, value) => addToQuery(fields, name, value))
-      const { exactlyOne, exactlyOneProblem, lookUpBy } = operation
+      const fields = isEncoded(search)
+        ? readEncoded(parseQuery(search), parameters)
+        : readPlain(search, parameters)
       if (lookUpBy !== undefined) refuseTooMany(fields, lookUpBy)
-      checkQuery(fields)
+      // Without encoding, a URL has only characters that are text.
+      const refused = (isEncoded(search) ? checkText(fields) : undefined) ?? checkQuery(fields)
+      if (refused !== undefined) throw new Problem(refused)
       if (exactlyOne !== undefined && exactlyOne.filter(name => fields[name] !== undefined).length !== 1) {
         if (exactlyOneProblem !== undefined) raise(exactlyOneProblem)
         raise('not_exactly_one', ...exactlyOne)
@@ -59,13 +66,9 @@ export function createInputReader(operation: Operation): InputReader {
       return fields
     },
     body: (json, pairs) => {
-      if (bodySchema === undefined || checkBody === undefined || addToBody === undefined) return {}
+      if (bodySchema === undefined || checkBody === undefined || bodyParameters === undefined) return {}
       const fields = pickKnown(bodySchema, json)
-      if (operation.bodyFrom === 'anywhere') {
-        const more: Fields = {}
-        for (const [name, value] of pairs) addToBody(more, name, value)
-        merge(fields, more)
-      }
+      if (operation.bodyFrom === 'anywhere') merge(fields, readEncoded(pairs, bodyParameters))
       checkBody(fields)
       return fields
     },
@@ -101,28 +104,55 @@ function refuseTooMany(fields: Fields, names: readonly string[]): void {
     raise('malformed_parameter', first, `the value must be less than or equal to ${MAX_LOOK_UP}`)
 }
 
-/**
- * Adds a pair to the fields if its name is known. An empty value counts as absent, unless `emptyIsValue` is declared; a
- * repeated scalar is rejected.
- */
-function createAdder(schema: TObject): (fields: Fields, name: string, value: string) => void {
-  const types = new Map<string, unknown>()
-  const mayBeEmpty = new Set<string>()
-  for (const [name, property] of Object.entries(schema.properties)) {
-    const { type = 'any', emptyIsValue } = property as { type?: unknown; emptyIsValue?: boolean }
-    types.set(name, type)
-    if (emptyIsValue) mayBeEmpty.add(name)
+/** How a parameter is read. */
+interface Parameter {
+  readonly name: string
+  readonly type: unknown
+  readonly emptyIsValue: boolean
+}
+
+function parametersOf(schema: TObject): readonly Parameter[] {
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { type = 'any', emptyIsValue = false } = property as { type?: unknown; emptyIsValue?: boolean }
+    return { name, type, emptyIsValue }
+  })
+}
+
+/** The known ones of some pairs. */
+function readEncoded(pairs: Pairs, parameters: readonly Parameter[]): Fields {
+  const fields: Fields = {}
+  for (const [name, value] of pairs) {
+    const parameter = parameters.find(each => each.name === name)
+    if (parameter !== undefined) add(fields, parameter, value)
   }
-  return (fields, name, value) => {
-    const type = types.get(name)
-    if (type === undefined || (value === '' && !mayBeEmpty.has(name))) return
-    const present = fields[name]
-    if (type === 'array') {
-      if (present === undefined) fields[name] = [value]
-      else (present as string[]).push(value)
-    } else if (present !== undefined) raise('repeated_parameter', name)
-    else fields[name] = type === 'integer' ? integer(name, value) : value
+  return fields
+}
+
+/** The same of a query string without encoding, which most are: names are compared in place. */
+function readPlain(text: string, parameters: readonly Parameter[]): Fields {
+  const fields: Fields = {}
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    end = endOf(text, '&', start, text.length)
+    const nameEnd = endOf(text, '=', start, end)
+    for (const parameter of parameters) {
+      const { name } = parameter
+      if (name.length !== nameEnd - start || !text.startsWith(name, start)) continue
+      add(fields, parameter, text.slice(nameEnd + 1, end))
+      break
+    }
   }
+  return fields
+}
+
+/** An empty value counts as absent, unless `emptyIsValue` is declared; a repeated scalar is rejected. */
+function add(fields: Fields, { name, type, emptyIsValue }: Parameter, value: string): void {
+  if (value === '' && !emptyIsValue) return
+  const present = fields[name]
+  if (type === 'array') {
+    if (present === undefined) fields[name] = [value]
+    else (present as string[]).push(value)
+  } else if (present !== undefined) raise('repeated_parameter', name)
+  else fields[name] = type === 'integer' ? integer(name, value) : value
 }
 
 function integer(name: string, text: string): number {

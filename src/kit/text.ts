@@ -43,25 +43,24 @@ function rankOfUnit(unit: number): number {
 
 /** Splits `a=1&b=2`; empty pieces are skipped (D-11). Undefined if a piece is not percent-encoded UTF-8. */
 export function splitPairs(text: string): Pairs | undefined {
+  const read = isEncoded(text) ? decodePiece : unchanged
   const pairs: (readonly [string, string])[] = []
-  return readPairs(text, (name, value) => pairs.push([name, value])) ? pairs : undefined
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    end = endOf(text, '&', start, text.length)
+    if (end === start) continue
+    const nameEnd = endOf(text, '=', start, end)
+    const name = read(text.slice(start, nameEnd))
+    const value = read(text.slice(nameEnd + 1, end))
+    if (name === undefined || value === undefined) return undefined
+    pairs.push([name, value])
+  }
+  return pairs
 }
 
-/** The same without a list. False: it ended at a piece that is not percent-encoded UTF-8. */
-export function readPairs(text: string, take: (name: string, value: string) => void): boolean {
-  const read = isEncoded(text) ? decodePiece : unchanged
-  for (let start = 0, end: number; start < text.length; start = end + 1) {
-    const ampersand = text.indexOf('&', start)
-    end = ampersand < 0 ? text.length : ampersand
-    if (end === start) continue
-    const equals = text.indexOf('=', start)
-    const hasValue = equals >= 0 && equals < end
-    const name = read(text.slice(start, hasValue ? equals : end))
-    const value = hasValue ? read(text.slice(equals + 1, end)) : ''
-    if (name === undefined || value === undefined) return false
-    take(name, value)
-  }
-  return true
+/** Where a mark is, at most at the end. */
+export function endOf(text: string, mark: '&' | '=', start: number, end: number): number {
+  const found = text.indexOf(mark, start)
+  return found < 0 || found > end ? end : found
 }
 
 export function isEncoded(text: string): boolean {
