@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
+import { ALLOCATOR } from '../../bin/runtime.js'
 import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
 import { settings } from '../../src/settings.ts'
 import { VERSION } from '../../src/version.ts'
@@ -34,7 +35,7 @@ const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)]
   .join('\n')
 
 const notSettings = (names: Iterable<string>) =>
-  [...names].filter(name => settings.every(setting => setting.name !== name))
+  [...names].filter(name => settings.every(setting => setting.name !== name) && !(name in ALLOCATOR))
 const portOf = (address: string) => Number(address.split(':').at(-1))
 /** A node that ends drains first and then waits so long for the last answers. */
 const LAST_ANSWERS_SECONDS = 15
@@ -51,6 +52,10 @@ describe('the image', () => {
   test('sets only what is a setting', () => {
     expect(Object.keys(environment)).toContain('STRAND_LISTEN')
     expect(notSettings(Object.keys(environment))).toEqual([])
+  })
+
+  test('keeps freed memory as long as the launcher does', () => {
+    expect(environment).toMatchObject(ALLOCATOR)
   })
 
   test('runs without root', () => {
@@ -223,6 +228,7 @@ describe('strand.service', () => {
       ),
     )
     expect(notSettings(Object.keys(settings))).toEqual([])
+    expect(settings).toMatchObject(ALLOCATOR)
     expect(settings.STRAND_DATA).toBe(`%S/${valuesOf('StateDirectory')}`)
   })
 
