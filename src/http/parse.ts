@@ -52,12 +52,11 @@ export function createInputReader(operation: Operation): InputReader {
   const checkParams = operation.params && createValidator(operation.params)
   return {
     query: search => {
-      const fields = isEncoded(search)
-        ? readEncoded(parseQuery(search), parameters)
-        : readPlain(search, parameters)
+      const encoded = isEncoded(search)
+      const fields = encoded ? readEncoded(parseQuery(search), parameters) : readPlain(search, parameters)
       if (lookUpBy !== undefined) refuseTooMany(fields, lookUpBy)
       // Without encoding, a URL has only characters that are text.
-      const refused = (isEncoded(search) ? checkText(fields) : undefined) ?? checkQuery(fields)
+      const refused = (encoded ? checkText(fields) : undefined) ?? checkQuery(fields)
       if (refused !== undefined) throw new Problem(refused)
       if (exactlyOne !== undefined && exactlyOne.filter(name => fields[name] !== undefined).length !== 1) {
         if (exactlyOneProblem !== undefined) raise(exactlyOneProblem)
