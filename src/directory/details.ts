@@ -81,8 +81,7 @@ export class Details {
       // Later streams may have the indexes of those that ended.
       if (start >= this.#rows.indexes) start = 0
       const rows = this.#rows.between(start, start + SLICE).filter(lacksDetails)
-      if (rows.length === 0) continue
-      await this.#read(rows)
+      if (rows.length > 0) await this.#read(rows)
       await Bun.sleep(0)
     }
     this.#startedAt = []
