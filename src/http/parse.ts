@@ -10,7 +10,7 @@ import {
   parseJsonObject as parseObject,
   pickKnown,
 } from '../domain/input.ts'
-import { decodeUtf8, endOf, isEncoded, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
+import { decodeUtf8, eachPiece, isEncoded, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
 
 const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
@@ -130,16 +130,14 @@ function readEncoded(pairs: Pairs, parameters: readonly Parameter[]): Fields {
 /** The same of a query string without encoding, which most are: names are compared in place. */
 function readPlain(text: string, parameters: readonly Parameter[]): Fields {
   const fields: Fields = {}
-  for (let start = 0, end: number; start < text.length; start = end + 1) {
-    end = endOf(text, '&', start, text.length)
-    const nameEnd = endOf(text, '=', start, end)
+  eachPiece(text, (start, nameEnd, end) => {
     for (const parameter of parameters) {
       const { name } = parameter
       if (name.length !== nameEnd - start || !text.startsWith(name, start)) continue
       add(fields, parameter, text.slice(nameEnd + 1, end))
       break
     }
-  }
+  })
   return fields
 }
 

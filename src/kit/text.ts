@@ -45,22 +45,25 @@ function rankOfUnit(unit: number): number {
 export function splitPairs(text: string): Pairs | undefined {
   const read = isEncoded(text) ? decodePiece : unchanged
   const pairs: (readonly [string, string])[] = []
-  for (let start = 0, end: number; start < text.length; start = end + 1) {
-    end = endOf(text, '&', start, text.length)
-    if (end === start) continue
-    const nameEnd = endOf(text, '=', start, end)
+  let isWellFormed = true
+  eachPiece(text, (start, nameEnd, end) => {
     const name = read(text.slice(start, nameEnd))
     const value = read(text.slice(nameEnd + 1, end))
-    if (name === undefined || value === undefined) return undefined
-    pairs.push([name, value])
-  }
-  return pairs
+    if (name === undefined || value === undefined) isWellFormed = false
+    else pairs.push([name, value])
+  })
+  return isWellFormed ? pairs : undefined
 }
 
-/** Where a mark is, at most at the end. */
-export function endOf(text: string, mark: '&' | '=', start: number, end: number): number {
-  const found = text.indexOf(mark, start)
-  return found < 0 || found > end ? end : found
+/** Finds the pieces of `a=1&b=2`: where each starts, where its name ends, and where it ends. Looks at every character once. */
+export function eachPiece(text: string, take: (start: number, nameEnd: number, end: number) => void): void {
+  let equals = text.indexOf('=')
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    const ampersand = text.indexOf('&', start)
+    end = ampersand < 0 ? text.length : ampersand
+    if (equals >= 0 && equals < start) equals = text.indexOf('=', start)
+    if (end > start) take(start, equals < 0 || equals > end ? end : equals, end)
+  }
 }
 
 export function isEncoded(text: string): boolean {

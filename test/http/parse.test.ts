@@ -287,6 +287,42 @@ describe('decoding', () => {
     expect(parseQuery('?a=1')).toEqual([['?a', '1']])
   })
 
+  test('a query string without encoding is read as the same one beside an encoded piece', () => {
+    const piece = fc.oneof(
+      fc
+        .tuple(
+          fc.constantFrom(
+            'first',
+            'after',
+            'user_id',
+            'user_logi',
+            'user_logins',
+            'user_login',
+            'game_id',
+            'x',
+          ),
+          fc.constantFrom('', '=', '==', '=5', '=5=', '=abc'),
+        )
+        .map(parts => parts.join('')),
+      fc.stringMatching(/^[a-z_=.~!-]{0,8}$/),
+    )
+    const outcomeOf = (search: string) => {
+      try {
+        return query(search)
+      } catch (thrown) {
+        if (thrown instanceof Problem) return thrown.message
+        throw thrown
+      }
+    }
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), pieces => {
+        const search = pieces.join('&')
+        expect(outcomeOf(search)).toEqual(outcomeOf(`${search}&%20`))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   test('pairs of any names and values come back from their encoding', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 12 })
     fc.assert(
