@@ -123,8 +123,8 @@ const files =
 const timings = join(folder, 'timings.json')
 const durations = files.map(file => [relative('.', file), SLOW.includes(file) ? 10_000 : 1000])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
-// More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
-const workers = availableParallelism() + (isFull ? 2 : 1)
+// More than there are cores, because many tests wait for a process, a clock or a connection.
+const workers = availableParallelism() + 2
 run = Bun.spawn(
   [process.execPath, 'test', ...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...files],
   {
