@@ -1,31 +1,42 @@
 /** As many characters as one number holds, a byte each. */
-const START = 4
+const BLOCK = 4
+/** Texts that are shorter are looked for one by one. */
+const SHORTEST = 12
+/** A text that long has a whole block at one of the places that are looked at, wherever it begins. */
+const STEP = SHORTEST - BLOCK + 1
 
-/** Those of the texts that occur in a long text, in one pass over it, however many they are. */
+/** Those of the texts that occur in a long text, in one pass over a few of its places, however many texts they are. */
 export function occurring(wanted: readonly string[], text: string): string[] {
-  const byStart = Map.groupBy(
-    wanted.filter(({ length }) => length >= START),
-    startOf,
+  const [long, short] = [
+    wanted.filter(({ length }) => length >= SHORTEST),
+    wanted.filter(({ length }) => length < SHORTEST),
+  ]
+  const found = new Set(short.filter(each => text.includes(each)))
+  const blocks = Map.groupBy(
+    long.flatMap(each => Array.from({ length: STEP }, (_, offset) => ({ each, offset }))),
+    ({ each, offset }) => blockAt(each, offset),
   )
-  const mayStart = new Uint8Array(1 << 16)
-  for (const start of byStart.keys()) mayStart[placeOf(start)] = 1
-  const found = new Set<string>()
-  let last = 0
-  for (let at = 0; at < text.length; at++) {
-    last = (last << 8) | (text.charCodeAt(at) & 0xff)
-    if (mayStart[placeOf(last)] === 0) continue
-    for (const each of byStart.get(last) ?? []) if (text.startsWith(each, at - START + 1)) found.add(each)
+  const isWanted = new Uint8Array(1 << 16)
+  for (const block of blocks.keys()) isWanted[placeOf(block)] = 1
+  for (let at = 0; at + BLOCK <= text.length; at += STEP) {
+    const block = blockAt(text, at)
+    if (isWanted[placeOf(block)] === 0) continue
+    for (const { each, offset } of blocks.get(block) ?? [])
+      if (at >= offset && text.startsWith(each, at - offset)) found.add(each)
   }
-  return wanted.filter(each => (each.length < START ? text.includes(each) : found.has(each)))
+  return wanted.filter(each => found.has(each))
 }
 
-function startOf(text: string): number {
-  let start = 0
-  for (let at = 0; at < START; at++) start = (start << 8) | (text.charCodeAt(at) & 0xff)
-  return start
+function blockAt(text: string, at: number): number {
+  return (
+    ((text.charCodeAt(at) & 0xff) << 24) |
+    ((text.charCodeAt(at + 1) & 0xff) << 16) |
+    ((text.charCodeAt(at + 2) & 0xff) << 8) |
+    (text.charCodeAt(at + 3) & 0xff)
+  )
 }
 
-/** Spreads starts over the filter. */
-function placeOf(start: number): number {
-  return Math.imul(start, 0x9e3779b1) >>> 16
+/** Spreads blocks over the filter. */
+function placeOf(block: number): number {
+  return Math.imul(block, 0x9e3779b1) >>> 16
 }
