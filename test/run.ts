@@ -135,6 +135,7 @@ run = Bun.spawn(
       TEST_FOLDER: folder,
       TEST_MEMORY: memory ?? '',
       TEST_NODES: nodes,
+      TEST_TIER: isFull ? 'full' : 'default',
       TEST_STRAND: strand,
       TEST_THREADS: threads,
       TEST_PREPARED_WORLDS: worlds,

@@ -7,6 +7,7 @@ import { channelSearchOf } from '../../src/domain/channel-search.ts'
 import { must } from '../../src/kit/must.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { FeedPoint, LiveStream } from '../../src/store/feed.ts'
+import { runs } from '../support/properties.ts'
 import { live, World } from './world.ts'
 
 const ALL: Window = { first: 100, direction: 'forward' }
@@ -157,7 +158,7 @@ describe('a directory that reads details later', () => {
         const then = late.directory.pageOfGames({ ...ALL, memory: first.memory })
         expect(then.rows).toEqual(first.rows.filter(row => remaining.has(row.id)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     ))
 
   test('reads the details of the streams that a page shows, and the rest once', async () => {

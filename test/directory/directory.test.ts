@@ -5,6 +5,7 @@ import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
 import type { RenderedStream } from '../../src/directory/row.ts'
 import { pointIn, rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
 import type { FeedPoint, LiveStream } from '../../src/store/feed.ts'
+import { runs } from '../support/properties.ts'
 import { Cluster, type Event, event, live, type MakeDirectory, Node, ordinary, World } from './world.ts'
 
 /** A walk that is under way: asks for one page after another as a client does, through the keys of the last page. */
@@ -143,7 +144,7 @@ describe('the directory', () => {
   test('a walk shows what is live throughout exactly once, whatever changes and whichever process answers', () => {
     fc.assert(
       fc.property(course, each => promiseHolds(play(each, ordinary))),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -156,7 +157,7 @@ describe('the directory', () => {
     const forgetful: MakeDirectory = monotonic => new Forgetful({ publicUrl: '', monotonic })
     const check = fc.check(
       fc.property(course, each => promiseHolds(play(each, forgetful))),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
     expect(check.failed).toBe(true)
   })
@@ -180,7 +181,7 @@ describe('the directory', () => {
     const hasty: MakeDirectory = monotonic => new Hasty({ publicUrl: '', monotonic })
     const check = fc.check(
       fc.property(course, each => promiseHolds(play(each, hasty))),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
     expect(check.failed).toBe(true)
   })
@@ -255,7 +256,7 @@ describe('the directory', () => {
           expect(backward).toEqual(expected)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

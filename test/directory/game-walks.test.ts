@@ -6,6 +6,7 @@ import { Directory } from '../../src/directory/directory.ts'
 import { pointIn, rankKey, type WalkPage } from '../../src/directory/stream-page.ts'
 import { compareRank, type Rank } from '../../src/domain/ranking.ts'
 import type { FeedEntry, FeedPoint } from '../../src/store/feed.ts'
+import { runs } from '../support/properties.ts'
 import { Cluster, type Event, event, type MakeDirectory, Node, ordinary, World } from './world.ts'
 
 /** The games of a world by their total viewers, as a plain search finds them. */
@@ -106,7 +107,7 @@ describe('walks through the top games', () => {
   test('a game with a live stream throughout appears exactly once, with the totals of the first page, on any process', () => {
     fc.assert(
       fc.property(course, each => promiseHolds(play(each, ordinary))),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -158,7 +159,7 @@ describe('walks through the top games', () => {
           play({ ...each, events }, monotonic => new Upgraded({ publicUrl: '', monotonic })),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
     expect(outcome.failed).toBe(false)
   })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Key } from '../../src/contract/page.ts'
 import { type Bookmark, Cursors } from '../../src/http/cursor.ts'
 import { KeyRing, type MasterKey } from '../../src/kit/key-ring.ts'
+import { anyCharacter, runs } from '../support/properties.ts'
 
 const masterKey = (id: string): MasterKey => ({ id, bytes: new Uint8Array(randomBytes(32)) })
 const [older, newer, foreign] = [masterKey('older'), masterKey('newer'), masterKey('foreign')]
@@ -34,7 +35,7 @@ test('a cursor opens to the bookmark it was made from, in the characters that ne
       expect(encodeURIComponent(cursor)).toBe(cursor)
       expect(cursors.open(bound, cursor)).toEqual({ memory: undefined, ...mark })
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -74,7 +75,7 @@ test('a cursor opens for its own binding only', () => {
       fc.pre(bound !== other)
       expect(cursors.open(other, cursors.seal(bound, mark))).toBeUndefined()
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -86,12 +87,12 @@ test('any other text is no cursor, and nothing is thrown', () => {
   fc.assert(
     fc.property(
       binding,
-      fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), bytes, versioned),
+      fc.oneof(fc.string({ unit: anyCharacter }), fc.base64String(), bytes, versioned),
       (bound, text) => {
         expect(cursors.open(bound, text)).toBeUndefined()
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { reasonPhrases } from '../../src/contract/problem.ts'
+import { anyCharacter, runs } from '../support/properties.ts'
 import { type Answer, type Ask, engines, startTestServer, type TestServer } from '../support/server.ts'
 import { type RawAnswer, raw, Wire } from '../support/wire.ts'
 
@@ -744,7 +745,7 @@ for (const engine of engines) {
           }),
         )
       })
-      await fc.assert(property, { numRuns: 400 })
+      await fc.assert(property, { numRuns: runs(400) })
     })
   })
 }
@@ -775,7 +776,7 @@ function queries(world: TestServer['world']): fc.Arbitrary<string> {
       '%zz',
     ),
     fc.uuid(),
-    fc.string({ unit: 'binary', maxLength: 20 }).map(encode),
+    fc.string({ unit: anyCharacter, maxLength: 20 }).map(encode),
     fc.base64String({ maxLength: 60 }).map(encode),
     percent,
   )
@@ -792,7 +793,7 @@ function bodies(world: TestServer['world']): fc.Arbitrary<string | Uint8Array<Ar
   const id = fc.oneof(
     fc.uuid(),
     fc.constantFrom('', 'x', world.broadcaster.id),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   const anything = fc.jsonValue()
   const known = fc
@@ -801,7 +802,7 @@ function bodies(world: TestServer['world']): fc.Arbitrary<string | Uint8Array<Ar
         entitlement_ids: fc.oneof(fc.array(id, { maxLength: 101 }), anything),
         fulfillment_status: fc.oneof(fc.constantFrom('CLAIMED', 'FULFILLED', 'claimed'), anything),
         user_id: fc.oneof(fc.constantFrom(world.broadcaster.id, Number(world.broadcaster.id)), id, anything),
-        description: fc.oneof(fc.string({ unit: 'binary', maxLength: 150 }), anything),
+        description: fc.oneof(fc.string({ unit: anyCharacter, maxLength: 150 }), anything),
       },
       { requiredKeys: [] },
     )
@@ -809,7 +810,7 @@ function bodies(world: TestServer['world']): fc.Arbitrary<string | Uint8Array<Ar
   return fc.oneof(
     { weight: 5, arbitrary: known },
     { weight: 1, arbitrary: fc.json() },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }).map(bytes => new Uint8Array(bytes)) },
   )
 }

@@ -14,6 +14,7 @@ import { Problem, type ProblemName } from '../../src/contract/problem.ts'
 import { Type } from '../../src/contract/schema.ts'
 import type { Fields } from '../../src/domain/input.ts'
 import { createInputReader, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
+import { anyCharacter, runs } from '../support/properties.ts'
 
 const streams = createInputReader(getStreams)
 const markers = createInputReader(getStreamMarkers)
@@ -95,7 +96,7 @@ describe('first', () => {
 
   test('no text is ever taken for a number that it does not spell', () => {
     const texts = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 6 }).map(text => text.toWellFormed()),
+      fc.string({ unit: anyCharacter, maxLength: 6 }).map(text => text.toWellFormed()),
       fc.stringMatching(/^[-+ 0-9.eExX_]{1,6}$/),
       fc.integer().map(String),
       fc.double().map(String),
@@ -108,7 +109,7 @@ describe('first', () => {
         if (/^[1-9][0-9]{0,2}$/.test(text) && number <= 100) expect(read()).toBe(number)
         else expect(problemOf(read).name).toBe('malformed_parameter')
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 })
@@ -231,12 +232,12 @@ describe('decoding', () => {
 
   test('any well-formed text survives it', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), text => {
+      fc.property(fc.string({ unit: anyCharacter }), text => {
         fc.pre(text.isWellFormed())
         expect(decode(encodeURIComponent(text))).toBe(text)
         expect(decode(encodeURIComponent(text).replaceAll('%20', '+'))).toBe(text)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -253,7 +254,7 @@ describe('decoding', () => {
         if (expected === undefined) expect(problemOf(() => decode(text)).name).toBe('malformed_query')
         else expect(decode(text)).toBe(expected)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -319,7 +320,7 @@ describe('decoding', () => {
         const search = pieces.join('&')
         expect(outcomeOf(search)).toEqual(outcomeOf(`${search}&%20`))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -356,7 +357,7 @@ describe('bodies', () => {
         if (isObject) expect(parseJsonObject(bytes(text))).toEqual(JSON.parse(text))
         else expect(problemOf(() => parseJsonObject(bytes(text))).name).toBe('malformed_json')
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

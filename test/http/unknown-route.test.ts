@@ -6,6 +6,7 @@ import { helixOperations } from '../../src/contract/index.ts'
 import type { Method } from '../../src/contract/operation.ts'
 import { explainUnknownRoute } from '../../src/http/unknown-route.ts'
 import { onEachStore } from '../support/each-store.ts'
+import { runs } from '../support/properties.ts'
 import type { Answer } from '../support/server.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -215,7 +216,7 @@ onEachStore('a path without an operation', { streams: 3 }, server => {
         expect(Object.keys(body)).toEqual(['error', 'status', 'message'])
         expect(body.message.length).toBeLessThan(400)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

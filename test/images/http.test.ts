@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { imageUrl } from '../../src/contract/image-urls.ts'
 import { onEachStore } from '../support/each-store.ts'
+import { runs } from '../support/properties.ts'
 import { scrape } from '../support/scrape.ts'
 import { raw, Wire } from '../support/wire.ts'
 import { decodePng } from './decode-png.ts'
@@ -317,7 +318,7 @@ onEachStore('pictures over HTTP', {}, server => {
         const answer = await raw(server().strand.url, request(path, ['Connection: close']))
         expect([200, 400, 404]).toContain(answer?.status ?? 0)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 

@@ -8,6 +8,7 @@ import type { Picture, Point } from '../../src/images/picture.ts'
 import { rasterize } from '../../src/images/raster.ts'
 import { DRAWING_VERSION, render } from '../../src/images/render.ts'
 import { encodeSvg } from '../../src/images/svg.ts'
+import { runs } from '../support/properties.ts'
 import { decodePng } from './decode-png.ts'
 
 const KINDS: readonly ImageKind[] = ['users', 'games', 'channels', 'videos']
@@ -71,7 +72,7 @@ describe('pictures', () => {
         expect(svg).toMatch(/^(<(svg|rect|ellipse|polygon) [a-z][^<>]*>)+<\/svg>\n$/i)
         expect(svg).not.toMatch(/NaN|Infinity|undefined/)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -16,6 +16,7 @@ import { ViewerSessions } from '../../src/ingest/viewer-sessions.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
 import type { Store } from '../../src/store/store.ts'
+import { runs } from '../support/properties.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
 import { FakeNginx } from './media-api.ts'
@@ -158,7 +159,7 @@ for (const engine of engines) {
             })
           }
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       )
     })
 
@@ -200,7 +201,7 @@ for (const engine of engines) {
             undefined,
           ])
         }),
-        { numRuns: 20 },
+        { numRuns: runs(20) },
       )
     })
 

@@ -24,6 +24,7 @@ import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
 import { copyStoreFile, streamKeysByMasterKey } from '../../src/store/embedded-file.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
+import { runs } from '../support/properties.ts'
 import { scrape } from '../support/scrape.ts'
 import { type Environment, endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
@@ -131,7 +132,7 @@ describe('a backup that is not what was written', () => {
       fc.nat(whole.length - 1),
       fc.integer({ min: whole.length - 6000, max: whole.length - 1 }),
     )
-    await fc.assert(fc.asyncProperty(place, fc.nat(7), flip), { numRuns: 300 })
+    await fc.assert(fc.asyncProperty(place, fc.nat(7), flip), { numRuns: runs(300) })
   }, 60_000)
 
   test('one that was cut off, or has something behind its end, is found', async () => {
@@ -144,7 +145,7 @@ describe('a backup that is not what was written', () => {
         truncateSync(altered, length)
         await expect(unpack(altered)).rejects.toThrow(OperatorError)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
     for (const more of [1, 512, 1024]) {
       writeFileSync(altered, Buffer.concat([whole, Buffer.alloc(more)]))

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Amf, decodeAmf, encodeAmf } from '../../src/media/rtmp/amf0.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
+import { runs } from '../support/properties.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const { value } = fc.letrec<{ value: Amf }>(tie => ({
@@ -45,7 +46,7 @@ test('any bytes give values or a protocol error', () => {
         expect(error).toBeInstanceOf(ProtocolError)
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   )
 })
 

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ChunkReader, type Message, TYPE, writeChunks } from '../../src/media/rtmp/chunks.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
+import { runs } from '../support/properties.ts'
 
 const message = fc.record({
   type: fc.constantFrom<number>(TYPE.audio, TYPE.video, TYPE.metadata, TYPE.command),
@@ -135,6 +136,6 @@ test('any bytes give messages or a protocol error', () => {
         expect(error).toBeInstanceOf(ProtocolError)
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   )
 })

@@ -4,14 +4,13 @@ import { SeededRandom } from '../../src/kit/random.ts'
 import { ChunkReader, type Message, TYPE } from '../../src/media/rtmp/chunks.ts'
 import { Handshake } from '../../src/media/rtmp/handshake.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
-import { Publisher } from '../../src/media/rtmp/publisher.ts'
-import { control, conversation, HANDSHAKE, mutatedConversation } from '../support/rtmp-mutations.ts'
+import { control, HANDSHAKE, mutatedConversation } from '../support/rtmp-mutations.ts'
 import { expectToSurvive, heapBytes } from './mutated-conversations.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-test('5,000 mutated conversations give messages or protocol errors, in bounded time and memory', () => {
-  expectToSurvive(5000, 1)
+test('1,000 mutated conversations give messages or protocol errors, in bounded time and memory', () => {
+  expectToSurvive(1000, 1)
 })
 
 /** The messages in these pieces, or why they are refused. */
@@ -37,38 +36,11 @@ function* cut(bytes: Buffer, random: SeededRandom): Generator<Buffer> {
 }
 
 test('any split of any bytes gives the same messages, or the same protocol error', () => {
-  for (let seed = 0; seed < 800; seed++) {
+  for (let seed = 0; seed < 200; seed++) {
     const random = new SeededRandom(seed)
     const bytes = mutatedConversation(random).subarray(HANDSHAKE.length)
     expect([seed, outcomeOf(cut(bytes, random))]).toEqual([seed, outcomeOf([bytes])])
   }
-})
-
-test('a conversation in two parts, divided at every byte, gives the same events', () => {
-  const bytes = Buffer.concat(conversation())
-  const eventsOf = (pieces: readonly Uint8Array[]): string => {
-    const events: unknown[] = []
-    const publisher: Publisher = new Publisher(
-      {
-        send: () => undefined,
-        publish: request => {
-          events.push(request)
-          publisher.accept()
-        },
-        media: ({ kind, timestamp, payload }) => events.push(kind, timestamp, Bun.hash(payload).toString()),
-        stop: () => events.push('stop'),
-      },
-      new Uint8Array(1528),
-    )
-    for (const piece of pieces) publisher.receive(piece)
-    return JSON.stringify(events)
-  }
-  const whole = eventsOf([bytes])
-  expect(whole).toContain('"stop"')
-  const differing = Array.from(bytes, (_, at) => at).filter(
-    at => eventsOf([bytes.subarray(0, at), bytes.subarray(at)]) !== whole,
-  )
-  expect(differing).toEqual([])
 })
 
 test('a handshake that arrives byte by byte is answered once, with the block of the client', () => {

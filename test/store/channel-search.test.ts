@@ -6,6 +6,7 @@ import { channelSearchOf, endOfPrefix, foundKey } from '../../src/domain/channel
 import { fold } from '../../src/domain/fold.ts'
 import { must } from '../../src/kit/must.ts'
 import type { Store } from '../../src/store/store.ts'
+import { runs } from '../support/properties.ts'
 import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/stores.ts'
 
@@ -107,7 +108,7 @@ describe('the end of a prefix', () => {
           (end === undefined || Buffer.compare(bytes(other), bytes(end)) < 0)
         expect(isInRange).toBe(other.startsWith(prefix))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

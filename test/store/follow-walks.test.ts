@@ -12,6 +12,7 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { followedSortKey, followerSortKey } from '../../src/store/queries/follows.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
+import { runs } from '../support/properties.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 
 const PEOPLE = 24
@@ -114,7 +115,7 @@ for (const engine of engines) {
           )
           expect(whole.rows.map(row => [side.idOf(row), row.followed_at])).toEqual(expected)
         }),
-        { numRuns: engine === 'sqlite' ? 60 : 25 },
+        { numRuns: runs(engine === 'sqlite' ? 60 : 25) },
       )
     }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { StreamMarker } from '../../../src/contract/resources/marker.ts'
 import { type FrameRateName, frameRates } from '../../../src/contract/resources/marker-file.ts'
 import type { MarkedVideo, MarkerExport } from '../../../src/domain/marker-export/marked-video.ts'
+import { anyCharacter } from '../../support/properties.ts'
 
 const video: MarkedVideo = {
   id: '1234567890',
@@ -89,7 +90,7 @@ const anyText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       fc.constantFrom(...SPECIAL),
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ unit: anyCharacter, maxLength: 8 }),
       fc.string({ maxLength: 60 }),
     ),
     { maxLength: 5 },

@@ -12,11 +12,12 @@ import {
 } from '../../../src/domain/marker-export/frame-rate.ts'
 import { type MarkerExport, timelineSeconds } from '../../../src/domain/marker-export/marked-video.ts'
 import { markerName, videoName } from '../../../src/domain/marker-export/text.ts'
+import { runs } from '../../support/properties.ts'
 import { anyExport, exportOf } from './exports.ts'
 import { checkOtio, type Element, frameOfTimecode, readCsv, readEdl, readWebvtt, readXml } from './readers.ts'
 
 const holds = (property: (given: MarkerExport) => void) =>
-  fc.assert(fc.property(anyExport, property), { numRuns: 300 })
+  fc.assert(fc.property(anyExport, property), { numRuns: runs(300) })
 const frames = ({ markers, fps }: MarkerExport) =>
   markers.map(({ position_seconds }) => frameAt(position_seconds, FRAME_RATES[fps]))
 const names = ({ markers }: MarkerExport) => markers.map(markerName)
@@ -42,7 +43,7 @@ describe('timecode', () => {
         const { nominal, dropped } = FRAME_RATES[fps]
         expect(frameOfTimecode(timecode(frame, FRAME_RATES[fps]), nominal, dropped)).toBe(frame)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { getUsers } from '../../../src/contract/helix/get-users.ts'
 import type { User } from '../../../src/contract/resources/world.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { anyCharacter, runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { saying } from './page-rules.ts'
 import { newUser, userToken } from './profiles.ts'
@@ -190,7 +191,7 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
   ok('any mix of ids, logins, repeated and odd values gives the rows of a model, in order', async server => {
     const users: User[] = []
     for (let n = 0; n < 8; n++) users.push(await newUser(server))
-    const id = fc.oneof(fc.constantFrom(...users.map(user => user.id)), fc.string({ unit: 'binary' }))
+    const id = fc.oneof(fc.constantFrom(...users.map(user => user.id)), fc.string({ unit: anyCharacter }))
     const login = fc.oneof(
       fc.constantFrom(...users.flatMap(user => [user.login, user.login.toUpperCase()])),
       fc.string({ unit: 'grapheme', maxLength: 30 }),
@@ -222,7 +223,7 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
           expect(idsIn(answer).filter(each => known.has(each))).toEqual([...new Set(expected)])
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { getVideos } from '../../../src/contract/helix/get-videos.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
+import { runs } from '../../support/properties.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { newClient, tokenOf } from './callers.ts'
 import { goLive, goOffline, newChannel } from './channels.ts'
@@ -423,7 +424,7 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
         }
         expect(back).toEqual(expected.slice(0, -2))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -4,6 +4,7 @@ import { searchCategories } from '../../../src/contract/helix/search-categories.
 import type { Game } from '../../../src/contract/resources/world.ts'
 import { randomAlphanumerics } from '../../../src/kit/id.ts'
 import { describeOperation, type Proofs, send } from '../../support/operation.ts'
+import { runs } from '../../support/properties.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
 import { newGame } from './profiles.ts'
@@ -208,7 +209,7 @@ describeOperation(searchCategories, { valid }, (proofs: Proofs) => {
         )
         expect(idsOf(rows)).toEqual(expectedOf(games, query))
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { searchChannels } from '../../../src/contract/helix/search-channels.ts'
 import { fold } from '../../../src/domain/fold.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
+import { runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { anyStreamKey } from '../../support/stores.ts'
 import { goLive, goOffline } from './channels.ts'
@@ -246,7 +247,7 @@ describeOperation(
         const drawn = fc.sample(
           fc.record({ login, display_name: text, game: fc.nat(3), live: fc.boolean() }),
           {
-            numRuns: 150,
+            numRuns: runs(150),
             seed: 42,
           },
         )
@@ -311,7 +312,7 @@ describeOperation(
               expect({ query, live_only, own }).toEqual({ query, live_only, own: expected(query, live_only) })
             },
           ),
-          { numRuns: server.engine === 'sqlite' ? 250 : 100 },
+          { numRuns: runs(server.engine === 'sqlite' ? 250 : 100) },
         )
         for (const [n, person] of persons.entries()) if (person.live) await goOffline(server, ids[n] ?? '')
       },
