@@ -4,7 +4,9 @@ import { type Changes, changed } from '../../domain/changes.ts'
 import { fold } from '../../domain/fold.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { isoMillis } from '../../kit/clock.ts'
+import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
+import { insertRows } from '../insert-rows.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { emitUserUpdate } from './channel-events.ts'
@@ -43,23 +45,10 @@ export async function putUser(
   const holder = await users.withLogin(login)
   if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 
-  const fresh: User = {
-    id: args.id,
-    login,
-    display_name: args.login ?? login,
-    description: '',
-    broadcaster_type: '',
-    email: null,
-    created_at: isoMillis(args.now),
-  }
-  const user = changed(before ?? fresh, { ...args, login })
+  if (before === undefined) return createUser(tx, { ...args, login: args.login ?? login })
+
+  const user = changed(before, { ...args, login })
   const { password_hash } = args
-  const after = { ...loggable(user), ...(password_hash !== undefined && { password: 'changed' }) }
-  if (before === undefined) {
-    await insertUser(tx, user, args)
-    tx.record({ subject: userSubject(user), after })
-    return user
-  }
   await tx.run(
     sql`update users set login = ${login}, display_name = ${user.display_name},
           display_name_folded = ${fold(user.display_name)}, description = ${user.description},
@@ -70,33 +59,73 @@ export async function putUser(
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   const email = user.email === before.email ? {} : { email: 'changed' }
-  tx.record({ subject: userSubject(user), before: loggable(before), after: { ...after, ...email } })
+  const after = { ...recorded(user, password_hash), ...email }
+  tx.record({ subject: userSubject(user), before: loggable(before), after })
   await emitUserUpdate(tx, before, user)
   return user
 }
 
-async function insertUser(
-  tx: Transaction,
-  user: User,
-  {
-    stream_key,
-    password_hash = null,
-  }: { stream_key: StoredStreamKey; password_hash?: string | null | undefined },
-): Promise<void> {
-  await tx.run(
-    sql`insert into users (id, login, display_name, display_name_folded, description, broadcaster_type, email,
-          password_hash, created_at)
-        values (${user.id}, ${user.login}, ${user.display_name}, ${fold(user.display_name)}, ${user.description},
-          ${user.broadcaster_type}, ${user.email}, ${password_hash}, ${user.created_at})`,
+/** A user who does not exist yet, with what is stored beside the user. */
+export interface NewUser extends Changes<User> {
+  readonly id: string
+  readonly login: string
+  readonly password_hash?: string | undefined
+  readonly stream_key: StoredStreamKey
+  readonly now: number
+}
+
+async function createUser(tx: Transaction, user: NewUser): Promise<User> {
+  const [created] = await createUsers(tx, [user])
+  return must(created, 'the user that was created')
+}
+
+/** Creates users with channel and stream key. Nobody has their ids and logins. */
+export async function createUsers(tx: Transaction, given: readonly NewUser[]): Promise<User[]> {
+  const users = given.map(each => ({ ...each, user: newUser(each) }))
+  await insertRows(
+    tx,
+    'insert into users (id, login, display_name, display_name_folded, description, broadcaster_type, email, password_hash, created_at)',
+    users,
+    ({ user, password_hash = null }) => [
+      user.id,
+      user.login,
+      user.display_name,
+      fold(user.display_name),
+      user.description,
+      user.broadcaster_type,
+      user.email,
+      password_hash,
+      user.created_at,
+    ],
   )
-  await tx.run(
-    sql`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
-        values (${user.id}, '', null, 'en', '[]', 0, 1)`,
+  await insertRows(
+    tx,
+    'insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)',
+    users,
+    ({ id }) => [id, '', null, 'en', '[]', 0, 1],
   )
-  await tx.run(
-    sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
-        values (${user.id}, 1, ${stream_key.key_id}, ${stream_key.sealed}, ${stream_key.lookup_hash})`,
+  await insertRows(
+    tx,
+    'insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)',
+    users,
+    ({ id, stream_key: { key_id, sealed, lookup_hash } }) => [id, 1, key_id, sealed, lookup_hash],
   )
+  for (const { user, password_hash } of users)
+    tx.record({ subject: userSubject(user), after: recorded(user, password_hash) })
+  return users.map(({ user }) => user)
+}
+
+function newUser({ id, login, now, ...fields }: NewUser): User {
+  const fresh: User = {
+    id,
+    login: login.toLowerCase(),
+    display_name: login,
+    description: '',
+    broadcaster_type: '',
+    email: null,
+    created_at: isoMillis(now),
+  }
+  return changed(fresh, fields)
 }
 
 /** Sets the description of a user. Undefined: there is no such user. */
@@ -118,6 +147,12 @@ const userSubject = ({ id }: { id: string }): string => `user/${id}`
 
 /** The audit log outlives the user, so it never contains the address. */
 const loggable = ({ email: _, ...user }: User) => user
+
+/** What the audit log says of a user that is created or changed. */
+const recorded = (user: User, password_hash: string | undefined) => ({
+  ...loggable(user),
+  ...(password_hash !== undefined && { password: 'changed' }),
+})
 
 /** Deletes a user and all data that belongs to the user alone. Ends a running stream, and lets none start meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {

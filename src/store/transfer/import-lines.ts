@@ -73,7 +73,7 @@ async function importEach(
   lines: readonly ImportLine[],
   { now, leavesStaged = false }: { now: number; leavesStaged?: boolean },
 ): Promise<Outcome[]> {
-  const { keyOf, asStored, isCurrent, putEach, putAll } = RESOURCES[type]
+  const { keyOf, asStored, isCurrent, putEach, createAll, putAll } = RESOURCES[type]
   const { rows, refusals } = await compare(tx, RESOURCES[type], lines as readonly TransferLine[])
   const changes = new Map<string, Change & { readonly index: number }>()
   const outcomes = lines.map((given, index): Outcome => {
@@ -94,13 +94,20 @@ async function importEach(
     if (changes.size > 0) await putAll(tx, [...changes.values()], now)
     return outcomes
   }
+  const created: ImportLine[] = []
   for (const change of changes.values()) {
+    if (createAll !== undefined && change.row === undefined) {
+      created.push(change.line)
+      continue
+    }
     const result = await putEach(tx, change, now)
     if (isRefusal(result))
       outcomes[change.index] = {
         refused: `it was changed by another process in the meantime (${result.problem})`,
       }
   }
+  // After the changes: a new user may have a login that another user gave up.
+  if (created.length > 0) await createAll?.(tx, created, now)
   return outcomes
 }
 

@@ -100,6 +100,8 @@ interface Declaration<T extends TransferType> {
   isCurrent?(row: StoredLine<T>, line: ImportLine<T>): boolean
   /** Writes one line with a command. A refusal means that the row has changed since the check. */
   putEach?(tx: Transaction, change: Change<T>, now: number): Promise<unknown>
+  /** Beside `putEach`, which then gets no line without a row: creates many rows. */
+  createAll?(tx: Transaction, lines: readonly ImportLine<T>[], now: number): Promise<unknown>
   /** Without `putEach`: writes many lines, each of another row. Default: rows with the fields of the lines. */
   putAll?(tx: Transaction, changes: readonly Change<T>[], now: number): Promise<void>
   /** For rows with the fields of the lines: the values of fields that the line of a new row omits. */

@@ -1,10 +1,12 @@
 import { isRefusal } from '../../contract/problem.ts'
+import { isReservedName } from '../../domain/reserved-names.ts'
+import { must } from '../../kit/must.ts'
 import { putBenefit } from '../commands/benefits.ts'
 import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
 import { putGame } from '../commands/games.ts'
 import { putOrganization } from '../commands/organizations.ts'
 import { rotateStreamKey } from '../commands/stream-keys.ts'
-import { putUser } from '../commands/users.ts'
+import { createUsers, putUser } from '../commands/users.ts'
 import { clientFlags } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { claimOf, defineResource, hasValues } from './resource.ts'
@@ -21,7 +23,7 @@ export const user = defineResource('user', {
       (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
       (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
     from users`,
-  /** Refuses a login that another user has, unless an earlier line renames that user. */
+  /** Refuses a login that is reserved, or that another user has, unless an earlier line renames that user. */
   conflicts: async (db, lines, earlier) => {
     const logins = lines.map(line => line.login)
     const rows = await db.all<{ id: string; login: string }>(
@@ -29,7 +31,9 @@ export const user = defineResource('user', {
     )
     const holders = new Map(rows.map(row => [row.login, row.id]))
     const renamed = new Set<string>()
-    return line => {
+    return (line, row) => {
+      if (line.login !== row?.login && isReservedName(line.login))
+        return `the login "${line.login}" is reserved: the server uses this path`
       const holder = holders.get(line.login)
       const isFree = holder === undefined || holder === line.id || renamed.has(holder)
       renamed.add(line.id)
@@ -45,16 +49,22 @@ export const user = defineResource('user', {
     },
   ],
   isCurrent: (row, line) => line.next_key === undefined && hasValues(row, line),
-  putEach: async (tx, { line, row }, now) => {
+  createAll: (tx, lines, now) =>
+    createUsers(
+      tx,
+      lines.map(({ first_key: stream_key, ...line }) => ({ ...line, stream_key, now })),
+    ),
+  putEach: async (tx, { line, row: known }, now) => {
+    const row = must(known, 'the row of a user that is changed')
     const { first_key, next_key, password_hash, ...fields } = line
-    if (row === undefined || !hasValues(row, line)) {
+    if (!hasValues(row, line)) {
       // Setting a password ends the user's sessions, even if it is the same password.
-      const isNewPassword = password_hash !== undefined && password_hash !== row?.password_hash
+      const isNewPassword = password_hash !== undefined && password_hash !== row.password_hash
       const passwordOrNone = isNewPassword ? { password_hash } : {}
       const result = await putUser(tx, { ...fields, ...passwordOrNone, stream_key: first_key, now })
       if (isRefusal(result)) return result
     }
-    if (row === undefined || next_key === undefined) return undefined
+    if (next_key === undefined) return undefined
     const { version, stored: stream_key } = next_key
     const valid_until = new Date(now).toISOString()
     return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until })

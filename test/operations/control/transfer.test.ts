@@ -241,8 +241,9 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     const moved = await bringIn(server, [
       { ...a, login: `${a.login}x` },
       { ...b, login: a.login },
+      person({ login: b.login }),
     ])
-    expect(summaryOf(moved).types.user.changed).toBe(2)
+    expect(summaryOf(moved).types.user).toEqual({ created: 1, changed: 2, unchanged: 0 })
   })
 
   ok('a dry run only checks', async server => {
@@ -326,6 +327,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
       ({ world }) => person({ login: world.broadcaster.login }),
       /the login ".*" is taken by the user/,
     ],
+    'has a login that is reserved': [() => person({ login: 'docs' }), /the login "docs" is reserved/],
     'ends before it begins': [
       server => grant(server, { last_updated: '2026-01-01T00:00:00Z' }),
       /"last_updated" .* not be before "timestamp"/,
