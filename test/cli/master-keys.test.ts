@@ -60,7 +60,7 @@ for (const engine of engines) {
     test.skipIf(engine === 'sqlite')(
       'a node with a folder of its own refuses to seal with keys of its own',
       async () => {
-        const own = await createStorePlace('sqlite')
+        const own = await createStorePlace('sqlite', { empty: true })
         const words = ['serve', '--listen', '127.0.0.1:0', '--log', 'silent']
         expect(await run(words, { STRAND_DATA: own.folder })).toEqual({
           code: 1,

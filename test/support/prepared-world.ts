@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { startServer } from '../../src/serve.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
 
 export const WORLD = { seed: 7, streams: 12 }
@@ -16,11 +17,15 @@ export const WORLD_DATABASE = 'strand_world'
 /** What a copy needs beside the database: stream keys are sealed with the master keys. */
 const MASTER_KEYS = 'master-keys'
 const EMBEDDED_STORE = 'strand.db'
+/** The folder with an embedded store that has a schema and no rows. */
+const NOTHING = 'nothing'
 
 type EngineName = 'sqlite' | 'postgres'
 
 /** Creates it in a folder, and on PostgreSQL if there is one. */
 export async function prepareWorlds(folder: string, postgresUrl: string | undefined): Promise<void> {
+  mkdirSync(join(folder, NOTHING), { recursive: true })
+  await (await openSqliteEngine(join(folder, NOTHING, EMBEDDED_STORE))).close()
   await createWorld(join(folder, 'sqlite'), undefined)
   if (postgresUrl === undefined) return
   await createDatabase(postgresUrl, WORLD_DATABASE, TEMPLATE_DATABASE)
@@ -45,4 +50,9 @@ async function createWorld(folder: string, databaseUrl: string | undefined): Pro
 export function copyWorld(worlds: string, engine: EngineName, folder: string): void {
   for (const file of engine === 'sqlite' ? [EMBEDDED_STORE, MASTER_KEYS] : [MASTER_KEYS])
     copyFileSync(join(worlds, engine, file), join(folder, file))
+}
+
+/** Copies an embedded store without rows into a data folder. */
+export function copyEmptyStore(worlds: string, folder: string): void {
+  copyFileSync(join(worlds, NOTHING, EMBEDDED_STORE), join(folder, EMBEDDED_STORE))
 }

@@ -20,7 +20,7 @@ import { Canaries, contentsOf } from './canaries.ts'
 import { Documented } from './documented.ts'
 import { memory } from './memory.ts'
 import { administer, createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
-import { copyWorld, WORLD, WORLD_DATABASE } from './prepared-world.ts'
+import { copyEmptyStore, copyWorld, WORLD, WORLD_DATABASE } from './prepared-world.ts'
 import { RoundRobin } from './round-robin.ts'
 
 useBundledThreads()
@@ -53,6 +53,7 @@ export async function createStorePlace(
   const folder = mkdtempSync(join(memory ?? tmpdir(), 'strand-test-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   if (world && worlds !== undefined) copyWorld(worlds, engine, folder)
+  else if (engine === 'sqlite' && !empty && worlds !== undefined) copyEmptyStore(worlds, folder)
   if (engine === 'sqlite') return { folder, databaseUrl: undefined, remove: async () => removeFolder() }
   if (databaseUrl === undefined) throw new Error('there is no PostgreSQL')
   const name = `strand_${randomAlphanumerics(12).toLowerCase()}`

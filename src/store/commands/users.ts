@@ -79,7 +79,7 @@ async function createUser(tx: Transaction, user: NewUser): Promise<User> {
   return must(created, 'the user that was created')
 }
 
-/** Creates users with channel and stream key. Nobody has their ids and logins. */
+/** Creates users with channel and stream key. Their ids and logins are free. */
 export async function createUsers(tx: Transaction, given: readonly NewUser[]): Promise<User[]> {
   const users = given.map(each => ({ ...each, user: newUser(each) }))
   await insertRows(
@@ -148,7 +148,7 @@ const userSubject = ({ id }: { id: string }): string => `user/${id}`
 /** The audit log outlives the user, so it never contains the address. */
 const loggable = ({ email: _, ...user }: User) => user
 
-/** What the audit log says of a user that is created or changed. */
+/** The audit record of a user that is created or changed. */
 const recorded = (user: User, password_hash: string | undefined) => ({
   ...loggable(user),
   ...(password_hash !== undefined && { password: 'changed' }),
