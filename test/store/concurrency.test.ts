@@ -55,7 +55,7 @@ for (const engine of engines) {
           return untilDone(order, round)
         }
       }
-      const rounds = Array.from({ length: 200 }, (_, round) =>
+      const rounds = Array.from({ length: 80 }, (_, round) =>
         untilDone(round % 3 === 0 ? ids.toReversed() : ids, round),
       )
       for (const groups of await Promise.all(rounds))

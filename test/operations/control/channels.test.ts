@@ -79,10 +79,10 @@ async function editorTimes(server: TestServer, user_id: string): Promise<Map<str
 /** Makes new users editors of a channel. */
 async function addManyEditors(server: TestServer, user_id: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `7${user_id.slice(-9)}${1000 + index}`)
-  const lines = ids.flatMap((id, index) => [
-    { type: 'user', id, login: `e${user_id.slice(-12)}_${index}` },
-    { type: 'editor', user_id, editor_id: id },
-  ])
+  const lines = [
+    ...ids.map((id, index) => ({ type: 'user', id, login: `e${user_id.slice(-12)}_${index}` })),
+    ...ids.map(editor_id => ({ type: 'editor', user_id, editor_id })),
+  ]
   const rawBody = lines.map(line => JSON.stringify(line)).join('\n')
   const answer = await server.call(asOperator(server, { method: 'POST', path: '/control/import', rawBody }))
   expect(answer.text).toContain('"summary"')
