@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { describeOddOperations, jsonWith } from './odd-text.ts'
 
-describeOddOperations(8)
+describeOddOperations(16)
 
 describe('the texts', () => {
   test('are put into JSON as they are', () => {

@@ -14,7 +14,7 @@ import { usingCheapPasswords } from './cheap-passwords.ts'
 import { describeOddFields, routes } from './odd-fields.ts'
 
 usingCheapPasswords()
-describeOddFields(8)
+describeOddFields(16)
 
 onEachStore('a form that breaks off', {}, server => {
   for (const { method, path } of routes) {
