@@ -16,6 +16,7 @@ import { events } from './014-events.ts'
 import { studio } from './015-studio.ts'
 import { playbackUrl } from './016-playback-url.ts'
 import { compactRows } from './017-compact-rows.ts'
+import { keysByMasterKey } from './018-keys-by-master-key.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   { text: studio, additive: true },
   { text: playbackUrl, additive: true },
   { text: compactRows, additive: false },
+  { text: keysByMasterKey, additive: true },
 ]
