@@ -45,3 +45,10 @@ test('a file that holds tests has the suffix of a tier, or is a part that such f
 test('every operation is described in the default tier', () => {
   expect([...new Glob('test/operations/**/*.full.ts').scanSync('.')]).toEqual([])
 })
+
+test('properties that the default tier tries less often are tried fully by the full tier', () => {
+  const reduced = files.filter(file => file !== OWN && /numRuns: runs\(/.test(textOf(file)))
+  expect(reduced.length).toBeGreaterThan(10)
+  const repeated = closureOf('test/properties.full.ts')
+  expect(reduced.filter(file => !repeated.has(file))).toEqual([])
+})
