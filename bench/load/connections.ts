@@ -49,11 +49,8 @@ export async function sendAround(
   return { rejected, perSecond: answered / ((performance.now() - began) / 1000) }
 }
 
-interface RawAnswer {
-  readonly status: number
-  /** Reads the body; most are not looked at. */
-  body(): string
-}
+/** The body is read when it is asked for: most are not looked at. */
+type RawAnswer = Readonly<{ status: number; body(): string }>
 
 const NOTHING = Buffer.alloc(0)
 const STATUS_AT = 'HTTP/1.1 '.length

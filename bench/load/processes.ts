@@ -76,7 +76,7 @@ export class Processes {
   #baseline(script: string, plan: object): string[] {
     const planFile = join(this.#folder, `${script}-${performance.now()}.json`)
     writeFileSync(planFile, JSON.stringify(plan))
-    return bunScript(`bench/baselines/${script}.ts`, planFile)
+    return [process.execPath, `bench/baselines/${script}.ts`, planFile]
   }
 
   /** Strand with default settings, except that no limit is met. Its log is in a file of the run. */
@@ -189,9 +189,5 @@ function settingsOf({ masterKeys, operatorToken }: Secrets): Settings {
 
 /** As `bin/strand.js` starts it: the bundle, or the sources if they have changed since it was built. */
 function strandProgram(...words: readonly string[]): string[] {
-  return bunScript(...bunWords(), programFile(), ...words)
-}
-
-function bunScript(...words: readonly string[]): string[] {
-  return [process.execPath, ...words]
+  return [process.execPath, ...bunWords(), programFile(), ...words]
 }

@@ -37,11 +37,11 @@ export const bytes: Measure = {
     await client.close()
     await fill(world, await openSqliteEngine(world.storeFile))
     const embedded = embeddedSize(world) - before[1]
-    const result = { work: 'Bytes of a granted and fulfilled entitlement', unit: 'bytes' }
+    const [work, unit] = ['Bytes of a granted and fulfilled entitlement', 'bytes']
     const details = `after \`vacuum full\`; ${whole(plain / COUNT)} after \`vacuum\`; ${whole(wal / COUNT)} bytes of WAL`
     return [
-      { ...result, work: `${result.work}, SQLite`, value: embedded / COUNT, atMost: 700 },
-      { ...result, work: `${result.work}, PostgreSQL`, value: full / COUNT, details, atMost: 900 },
+      { work: `${work}, SQLite`, value: embedded / COUNT, unit, atMost: 700 },
+      { work: `${work}, PostgreSQL`, value: full / COUNT, unit, details, atMost: 900 },
     ]
   },
 }
@@ -57,10 +57,7 @@ async function fill(world: BenchWorld, engine: Engine): Promise<void> {
   await store.close()
 }
 
-interface Table {
-  readonly name: string
-  readonly bytes: number | string
-}
+type Table = Readonly<{ name: string; bytes: number | string }>
 
 const POSTGRES_SIZES = `select relname as name,
     case when relkind = 'r' then pg_table_size(oid) else pg_relation_size(oid) end as bytes

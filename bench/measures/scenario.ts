@@ -22,8 +22,7 @@ export function scenarioMeasure(scenario: Scenario): Measure {
       const servers: Served[] = []
       const sides: Side[] = []
       for (const [baseline] of goals) {
-        if (baseline === 'marker loop' || baseline === 'update loop')
-          sides.push(await loop(bench, ground, baseline))
+        if (isLoop(baseline)) sides.push(await loop(bench, ground, baseline))
         else {
           const server = await startBaseline(bench, ground, scenario, baseline, prepared)
           servers.push(server)
@@ -48,6 +47,8 @@ export function scenarioMeasure(scenario: Scenario): Measure {
     },
   }
 }
+
+const isLoop = (baseline: Baseline): baseline is LoopPlan['work']['kind'] => baseline.endsWith(' loop')
 
 /** The threads of the server may then run on the core of the load as well. */
 function onAllCores({ pid }: Served, side: Side): Side {

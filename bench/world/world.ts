@@ -37,10 +37,7 @@ const MARKERS_PER_VIDEO = 200
 const FOLLOWED = 500
 export const FOLLOWED_LIVE = 40
 
-export interface WorldSize {
-  readonly streams: number
-  readonly entitlements: number
-}
+export type WorldSize = Readonly<{ streams: number; entitlements: number }>
 
 /** Below these the roles do not fit. */
 export const SMALLEST: WorldSize = { streams: 1000, entitlements: 10_000 }
@@ -52,17 +49,10 @@ export function secondsToMake({ streams, entitlements }: WorldSize): number {
   return 5 + streams / 12_000 + entitlements / 70_000
 }
 
-interface TokenHolder {
-  readonly id: string
-  readonly token: string
-}
+type TokenHolder = Readonly<{ id: string; token: string }>
 
-/** What a server of this world must be given. */
-export interface Secrets {
-  /** In the form of STRAND_MASTER_KEYS. */
-  readonly masterKeys: string
-  readonly operatorToken: string
-}
+/** What a server of this world must be given, master keys in the form of STRAND_MASTER_KEYS. */
+export type Secrets = Readonly<{ masterKeys: string; operatorToken: string }>
 
 /** What scenarios need to know of the world. */
 export interface BenchWorld {
@@ -92,11 +82,7 @@ export interface BenchWorld {
   readonly batches: readonly (readonly string[])[]
 }
 
-export interface Holding {
-  readonly id: string
-  readonly user_id: string
-  readonly game_id: string
-}
+export type Holding = Readonly<{ id: string; user_id: string; game_id: string }>
 
 export async function makeWorld(folder: string, size: WorldSize): Promise<BenchWorld> {
   const storeFile = join(folder, 'strand.db')
@@ -272,13 +258,13 @@ function sampleEntitlements(db: Sqlite, { entitlements: count }: WorldSize) {
   const batchEvery = Math.max(ROWS_PER_BATCH, Math.floor(count / MAX_BATCHES))
   const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
   const [entitlements, batches]: [Holding[], string[][]] = [[], []]
-  const rows = db
-    .query(
-      'select id, user_id, game_id from organization_entitlements where organization = 1 order by timestamp',
-    )
-    .iterate() as Iterable<{ id: Uint8Array; user_id: string; game_id: string }>
+  const own = db.query(
+    'select id, user_id, game_id from organization_entitlements where organization = 1 order by timestamp',
+  )
   let n = 0
-  for (const { id, user_id, game_id } of rows) {
+  for (const { id, user_id, game_id } of own.iterate() as Iterable<
+    Omit<Holding, 'id'> & { id: Uint8Array }
+  >) {
     if (n % batchEvery === 0) batches.push([])
     if (n % sampleEvery === 0) entitlements.push({ id: uuidText(id), user_id, game_id })
     if (n % batchEvery < BATCH_SIZE) batches.at(-1)?.push(uuidText(id))
