@@ -36,9 +36,10 @@ export const user = defineResource('user', {
         return `the login "${line.login}" is reserved: the server uses this path`
       const holder = holders.get(line.login)
       const isFree = holder === undefined || holder === line.id || renamed.has(holder)
+      if (!isFree && !earlier?.has('user', holder))
+        return `the login "${line.login}" is taken by the user "${holder}"`
       renamed.add(line.id)
-      if (isFree || earlier?.has('user', holder)) return undefined
-      return `the login "${line.login}" is taken by the user "${holder}"`
+      return undefined
     }
   },
   claims: line => [

@@ -266,6 +266,18 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect((await server.call(asOperator(server, { path: `/control/users/${other.id}` }))).status).toBe(200)
   })
 
+  ok('a user whose new login is refused keeps the old one, and nobody else gets it', async server => {
+    const [a, b] = [person(), person()]
+    await bringIn(server, [a, b])
+    const body = text([{ ...a, login: b.login }, person({ login: a.login }), person()])
+    for (const dry_run of ['true', 'false']) {
+      const answer = await raw(server, body, { continue: 'true', dry_run })
+      const skipped = answer.body.flatMap((line: Line) => (line.skipped ? [line.skipped] : []))
+      expect(skipped.map(({ line }: { line: number }) => line)).toEqual([1, 2])
+      for (const { message } of skipped) expect(message).toMatch(/is taken by the user/)
+    }
+  })
+
   ok('from_line begins further on, and lines keep their numbers', async server => {
     const body = `nonsense\n${text([person()])}more nonsense\n`
     const answer = await raw(server, body, { from_line: 2, continue: 'true' })
