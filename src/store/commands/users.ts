@@ -45,8 +45,10 @@ export async function putUser(
   const holder = await users.withLogin(login)
   if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 
-  if (before === undefined) return createUser(tx, { ...args, login: args.login ?? login })
-
+  if (before === undefined) {
+    const [created] = await createUsers(tx, [{ ...args, login: args.login ?? login }])
+    return must(created, 'the user that was created')
+  }
   const user = changed(before, { ...args, login })
   const { password_hash } = args
   await tx.run(
@@ -66,17 +68,12 @@ export async function putUser(
 }
 
 /** A user who does not exist yet, with what is stored beside the user. */
-export interface NewUser extends Changes<User> {
+interface NewUser extends Changes<User> {
   readonly id: string
   readonly login: string
   readonly password_hash?: string | undefined
   readonly stream_key: StoredStreamKey
   readonly now: number
-}
-
-async function createUser(tx: Transaction, user: NewUser): Promise<User> {
-  const [created] = await createUsers(tx, [user])
-  return must(created, 'the user that was created')
 }
 
 /** Creates users with channel and stream key. Their ids and logins are free. */
