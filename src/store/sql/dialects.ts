@@ -26,9 +26,6 @@ export const sqliteDialect: Dialect = {
     sql`(select ${verbatim(columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', '))} from json_each(${JSON.stringify(rows)}))`,
 }
 
-/** So many values are worth a join. */
-const MANY = 20
-
 /** Structured values are sent as text and cast by the server: the client must not encode them a second time. */
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -39,11 +36,7 @@ export const postgresDialect: Dialect = {
   lockFreeRows: ' for no key update skip locked',
   givenNumbers: ' overriding system value',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
-  isOneOf: (column, values) => {
-    const array = sql`cast(cast(${arrayLiteral(values)} as text) as text[])`
-    // A plan that reads the whole table would parse and search the array for every row.
-    return values.length < MANY ? sql`${column} = any(${array})` : sql`${column} in (select unnest(${array}))`
-  },
+  isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
   uuid: 'uuid',
   inKeyOrder: '',
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
