@@ -2,18 +2,18 @@ import type { Recording } from '../domain/audit.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Lookup, RowWrite } from './combinable.ts'
 import type { Change } from './feed.ts'
-import type { Sql } from './sql/tag.ts'
+import type { Query, Sql } from './sql/tag.ts'
 
 /** Answers queries, synchronously if possible. */
 export interface Database {
-  all<Row>(query: Sql): MaybePromise<Row[]>
-  get<Row>(query: Sql): MaybePromise<Row | undefined>
+  all<Row>(query: Query): MaybePromise<Row[]>
+  get<Row>(query: Query): MaybePromise<Row | undefined>
 }
 
 /** A database within one transaction: all changes are applied, or none. */
 export interface Transaction extends Database {
   /** Runs a statement and returns the number of affected rows. */
-  run(statement: Sql): MaybePromise<number>
+  run(statement: Query): MaybePromise<number>
   /**
    * Locks the rows of `table` that the query returns until the end of the transaction. Does nothing where there is only one
    * writer.

@@ -11,8 +11,23 @@
  */
 import type { Key, Page, Window } from '../contract/page.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
+import { must } from '../kit/must.ts'
 import type { Database } from './database.ts'
-import { all, joined, limitedTo, merged, type Sql, sql, verbatim } from './sql/tag.ts'
+import {
+  all,
+  joined,
+  limitedTo,
+  merged,
+  Parameter,
+  parametersOf,
+  type Scalar,
+  type Sql,
+  Statement,
+  StatementCall,
+  type StatementValues,
+  sql,
+  verbatim,
+} from './sql/tag.ts'
 
 /** Maximum ranges merged by one statement; each number of ranges is a separate statement. */
 const MAX_MERGED = 16
@@ -25,10 +40,15 @@ interface Part {
   readonly order: Sql
 }
 
+/** The values of a key, or their parameters. */
+type Place = readonly (Scalar | Parameter)[]
+
 export interface Order {
   whole(down: boolean): Part
   /** The rows after a key, as consecutive parts that an index serves. */
-  beyond(from: Key, down: boolean): readonly Part[]
+  beyond(place: Place, down: boolean): readonly Part[]
+  /** The values of a key as the columns have them. Default: as they are. */
+  placeOf?(key: Key): readonly Scalar[]
 }
 
 /** An order that knows the key of a row, which has its columns under their names. */
@@ -138,45 +158,149 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Key
 
 export const BY_NUMBER = inOrderThenByNumber([], 'id')
 
-export interface List<Row> {
+/** A list of which no page is requested yet. */
+interface Listing<Row> {
   readonly select: Sql
   readonly where?: readonly Sql[]
   /** Parts that together form the whole list. The columns of the order must then be selected under their names. */
   readonly ranges?: readonly Sql[]
   readonly order: Order | KeyedOrder
   readonly descending?: boolean
-  readonly window: Window
   /** Default: as the order knows it. */
   readonly keyOf?: (row: Row) => Key
   /** Joins that are applied after the page is cut. PostgreSQL may otherwise start with the joined tables. */
   readonly around?: (page: Sql) => Sql
 }
 
-/** Fetches one row more than requested, to find out whether there is another page. */
+export interface List<Row> extends Listing<Row> {
+  readonly window: Window
+}
+
 export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
-  const { window } = list
-  const backward = window.direction === 'backward'
-  return chain(rowsTowards(db, list, (list.descending ?? false) !== backward), rows => {
-    const more = rows.length > window.first
-    if (more) rows.length = window.first
-    if (backward) rows.reverse()
+  const { order, window } = list
+  const down = isDown(list, window)
+  const parts =
+    window.from === undefined ? [order.whole(down)] : order.beyond(placeOf(order, window.from), down)
+  return readPage(parts, window, (part, most) => rowsOfPart(db, list, part, down, most))
+}
+
+/**
+ * The pages of a list whose values differ from call to call. Its queries are built once, for each set of values that are
+ * given: `write` has parameters in their place.
+ */
+export function preparedList<Row, Values extends StatementValues>(
+  names: readonly (keyof Values & string)[],
+  write: (parameters: ParametersFor<Values>) => Listing<Row>,
+) {
+  /** By the values that are given, as a binary number. */
+  const lists: (PreparedList<Row> | undefined)[] = []
+  const prepare = (values: Values) => {
+    const present = names.filter(name => values[name] !== undefined)
+    return new PreparedList(write(parametersOf(present) as ParametersFor<Values>))
+  }
+  return (db: Database, values: Values, window: Window): MaybePromise<Page<Row>> => {
+    let given = 0
+    for (const name of names) given = given * 2 + Number(values[name] !== undefined)
+    const list = lists[given] ?? prepare(values)
+    lists[given] = list
+    return list.page(db, values, window)
+  }
+}
+
+type ParametersFor<Values> = {
+  readonly [Name in keyof Values]: Parameter | (undefined extends Values[Name] ? undefined : never)
+}
+
+/** The values of a place, next to those of the list. No column has such a name. */
+const PLACE = ['one', 'two', 'three', 'four']
+const NO_PLACE: readonly Scalar[] = []
+
+class PreparedList<Row> {
+  readonly #list: Listing<Row>
+  /** By the number of values in a place, and the direction. */
+  readonly #parts: (readonly Statement[] | undefined)[] = []
+
+  constructor(list: Listing<Row>) {
+    this.#list = list
+  }
+
+  page(db: Database, values: StatementValues, window: Window): MaybePromise<Page<Row>> {
+    const down = isDown(this.#list, window)
+    const place = window.from === undefined ? NO_PLACE : placeOf(this.#list.order, window.from)
+    const [one, two, three, four] = place
+    return readPage(this.#partsFrom(place.length, down), window, (part, most) =>
+      db.all<Row>(new StatementCall(part, { ...values, one, two, three, four, most })),
+    )
+  }
+
+  #partsFrom(length: number, down: boolean): readonly Statement[] {
+    const index = length * 2 + Number(down)
+    this.#parts[index] ??= this.#prepareParts(PLACE.slice(0, length), down)
+    return this.#parts[index]
+  }
+
+  #prepareParts(place: readonly string[], down: boolean): readonly Statement[] {
+    const { order } = this.#list
+    const parts =
+      place.length === 0
+        ? [order.whole(down)]
+        : order.beyond(
+            place.map(name => new Parameter(name)),
+            down,
+          )
+    return parts.map(
+      part => new Statement(queryOf(this.#list, rangesOf(this.#list, part), part, new Parameter('most'))),
+    )
+  }
+}
+
+const isDown = ({ descending = false }: Listing<never>, { direction }: Window): boolean =>
+  descending !== (direction === 'backward')
+
+const placeOf = (order: Order, from: Key): readonly Scalar[] => order.placeOf?.(from) ?? from
+
+/** Fetches one row more than requested, to find out whether there is another page. */
+function readPage<P, Row>(
+  parts: readonly P[],
+  { first, direction }: Window,
+  read: (part: P, most: number) => MaybePromise<Row[]>,
+): MaybePromise<Page<Row>> {
+  return chain(readParts(parts, first + 1, read), rows => {
+    const more = rows.length > first
+    if (more) rows.length = first
+    if (direction === 'backward') rows.reverse()
     return { rows, more }
   })
 }
 
-function rowsTowards<Row>(db: Database, list: List<Row>, down: boolean): MaybePromise<Row[]> {
-  const { order, window } = list
-  const most = window.first + 1
-  const parts = window.from === undefined ? [order.whole(down)] : order.beyond(window.from, down)
-  let rows: MaybePromise<Row[]> = []
-  for (const part of parts) {
-    rows = chain(rows, found => {
-      if (found.length === most) return found
-      const next = rowsOfPart(db, list, part, down, most - found.length)
-      return found.length === 0 ? next : chain(next, more => [...found, ...more])
-    })
-  }
-  return rows
+/** The rows of consecutive parts, starting with the one at an index. */
+function readParts<P, Row>(
+  parts: readonly P[],
+  most: number,
+  read: (part: P, most: number) => MaybePromise<Row[]>,
+  index = 0,
+): MaybePromise<Row[]> {
+  return chain(read(must(parts[index], 'a part of a list'), most), rows =>
+    rows.length === most || index + 1 === parts.length
+      ? rows
+      : chain(readParts(parts, most - rows.length, read, index + 1), more => [...rows, ...more]),
+  )
+}
+
+/** The conditions of each range within a part. */
+function rangesOf<Row>({ where = [], ranges }: Listing<Row>, part: Part): readonly (readonly Sql[])[] {
+  const conditions = part.where === undefined ? where : [...where, part.where]
+  return ranges === undefined ? [conditions] : ranges.map(range => [range, ...conditions])
+}
+
+function queryOf<Row>(
+  { select, around = page => page }: Listing<Row>,
+  ranges: readonly (readonly Sql[])[],
+  { order }: Part,
+  most: number | Parameter,
+): Sql {
+  const branches = ranges.map(conditions => sql`${select} where ${all(conditions)}`)
+  return around(sql`${merged(branches, sql`${order}${limitedTo(most)}`)}`)
 }
 
 function rowsOfPart<Row>(
@@ -186,24 +310,12 @@ function rowsOfPart<Row>(
   down: boolean,
   most: number,
 ): MaybePromise<Row[]> {
-  const { select, where = [], ranges, around = page => page } = list
-  const tail = sql`${part.order}${limitedTo(most)}`
-  const conditions = part.where === undefined ? where : [...where, part.where]
-  const read = (some: readonly (readonly Sql[])[]) =>
-    db.all<Row>(
-      around(
-        sql`${merged(
-          some.map(each => sql`${select} where ${all(each)}`),
-          tail,
-        )}`,
-      ),
-    )
-  if (ranges === undefined) return read([conditions])
+  const ranges = rangesOf(list, part)
+  const read = (some: readonly (readonly Sql[])[]) => db.all<Row>(queryOf(list, some, part, most))
   if (ranges.length === 0) return []
-  const each = ranges.map(range => [range, ...conditions])
-  if (each.length <= MAX_MERGED) return read(each)
+  if (ranges.length <= MAX_MERGED) return read(ranges)
   const reads: MaybePromise<Row[]>[] = []
-  for (let at = 0; at < each.length; at += MAX_MERGED) reads.push(read(each.slice(at, at + MAX_MERGED)))
+  for (let at = 0; at < ranges.length; at += MAX_MERGED) reads.push(read(ranges.slice(at, at + MAX_MERGED)))
   const [sign, keyOf] = [down ? -1 : 1, keyIn(list)]
   return Promise.all(reads).then(found =>
     found
@@ -244,7 +356,8 @@ export function pickFrom<Row>(
   const step = (window: Window): MaybePromise<Page<Row>> =>
     chain(read(window), ({ rows, more }) => {
       const found = rows.filter(list.keeps)
-      kept = backward ? [...found, ...kept] : [...kept, ...found]
+      if (kept.length === 0) kept = found
+      else kept = backward ? [...found, ...kept] : [...kept, ...found]
       const last = rows.at(backward ? 0 : -1)
       if (kept.length > first || !more || last === undefined)
         return { rows: backward ? kept.slice(-first) : kept.slice(0, first), more: kept.length > first }

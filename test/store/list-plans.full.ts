@@ -20,7 +20,7 @@ import type { Engine } from '../../src/store/engine.ts'
 import { HASHED_TABLE, TIMED_TABLES } from '../../src/store/partition-layout.ts'
 import { partitionStore } from '../../src/store/partition-store.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
-import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
+import { type Query, render, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
 import { RESOURCES } from '../../src/store/transfer/resources.ts'
 import { entitlementId, openFilled } from '../support/many-rows.ts'
@@ -137,7 +137,7 @@ function* withValues(
 
 /** A store that notes what it is asked. */
 class Noted {
-  readonly queries = new Map<string, Sql>()
+  readonly queries = new Map<string, Query>()
   readonly db: Database
   readonly #engine: EngineName
   readonly #noted: RegExp
@@ -152,7 +152,7 @@ class Noted {
   }
 
   /** Each text is looked at once for every combination of values; those of the same text share their plan on SQLite. */
-  #note<T>(query: Sql, ask: () => T): T {
+  #note<T>(query: Query, ask: () => T): T {
     const { text, values } = render(query, this.#engine === 'sqlite' ? sqliteDialect : postgresDialect)
     if (this.#noted.test(text))
       this.queries.set(this.#engine === 'sqlite' ? text : `${text}\n${values.join('\n')}`, query)
@@ -193,7 +193,7 @@ async function walk(
 
 interface Examiner {
   /** What is wrong with how the engine answers a query; nothing if it goes along an index. */
-  faultsOf(query: Sql): Promise<string[]>
+  faultsOf(query: Query): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -241,7 +241,7 @@ for (const { engine, partitioned } of layouts) {
       return { notes, services }
     }
 
-    const requireNoFaults = async (queries: readonly Sql[]) => {
+    const requireNoFaults = async (queries: readonly Query[]) => {
       for (const examiner of examiners) {
         const faults: string[] = []
         for (const query of queries) faults.push(...(await examiner.faultsOf(query)))
@@ -419,7 +419,7 @@ const CUSTOM_PLANS = 5
  */
 async function examinePostgres(place: StorePlace): Promise<Examiner> {
   const client = new SQL(place.databaseUrl ?? '', { max: 1 })
-  const plansOf = async (query: Sql): Promise<PlanNode[]> => {
+  const plansOf = async (query: Query): Promise<PlanNode[]> => {
     const { text, values } = render(query, postgresDialect)
     const given = values.map(value => (typeof value === 'number' ? value : `'${value}'`)).join(', ')
     const plans: PlanNode[] = []

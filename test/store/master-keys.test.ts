@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { streamKeyQueries } from '../../src/store/queries/stream-keys.ts'
 import { sqliteDialect } from '../../src/store/sql/dialects.ts'
-import { render, type Sql } from '../../src/store/sql/tag.ts'
+import { type Query, render } from '../../src/store/sql/tag.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/stores.ts'
 
@@ -26,7 +26,7 @@ test('no stream key is read for that', async () => {
   const place = await createStorePlace('sqlite')
   const file = `${place.folder}/strand.db`
   await (await openSqliteEngine(file)).close()
-  const asked: Sql[] = []
+  const asked: Query[] = []
   const db: Database = {
     all: query => {
       asked.push(query)

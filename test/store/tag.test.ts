@@ -8,10 +8,13 @@ import {
   isOneOf,
   isOneOfUuids,
   joined,
+  limitedTo,
   render,
   type Sql,
   sql,
+  statement,
   tableOf,
+  uuidValue,
   verbatim,
 } from '../../src/store/sql/tag.ts'
 
@@ -113,4 +116,35 @@ test('a list of UUIDs of any length finds exactly those, with few texts', () => 
     expect(db.query(text).get(...values)).toEqual({ found: count })
   }
   expect(texts.size).toBeLessThan(12)
+})
+
+test('a statement has the text of the query that it was written as, and its values in the order of the marks', () => {
+  const bySize = statement(
+    ['id', 'size'],
+    ({ id, size }) => sql`x > ${size} and id = ${uuidValue(id)} and y < ${size}${limitedTo(size)}`,
+  )
+  const id = '0123abcd-0123-4567-89ab-0123456789ab'
+  for (const dialect of [sqliteDialect, postgresDialect])
+    for (const size of [1, 2])
+      expect(render(bySize({ id, size }), dialect)).toEqual(
+        render(sql`x > ${size} and id = ${uuidValue(id)} and y < ${size}${limitedTo(size)}`, dialect),
+      )
+})
+
+test('a statement with a value in its text is refused, as it would be that of every call', () => {
+  const frozen = statement(['id'], ({ id }) => sql`id = ${id} and x = ${1}`)
+  expect(() => render(frozen({ id: 'a' }), sqliteDialect)).toThrow('not a parameter')
+})
+
+test('a statement without one of its values is refused', () => {
+  const byId = statement(['id'], ({ id }) => sql`id = ${id}`)
+  expect(() => render(byId({} as { id: string }), sqliteDialect)).toThrow('no value for id')
+})
+
+test('a parameter outside of a statement is refused', () => {
+  const stray = statement(['id'], ({ id }) => {
+    expect(() => render(sql`id = ${id}`, sqliteDialect)).toThrow(TypeError)
+    return sql`id = ${id}`
+  })
+  expect(render(stray({ id: 'a' }), sqliteDialect)).toEqual({ text: 'id = ?', values: ['a'] })
 })

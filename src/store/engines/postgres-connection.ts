@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import { Conflict, Unavailable } from '../errors.ts'
 import { postgresDialect } from '../sql/dialects.ts'
-import { isOneOf, render, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, type Query, render, sql, verbatim } from '../sql/tag.ts'
 import type { Writable } from './run-command.ts'
 
 /** How many parallel chains of the audit log may replace one under concurrent writes. */
@@ -13,7 +13,7 @@ type Queryable = Pick<SQL, 'unsafe'>
 export function postgresDatabase(connection: Queryable): Writable {
   // It aborts the transaction: statements that were sent after it fail because of it, and may be awaited before it.
   let failure: unknown
-  const ask = (query: Sql) => {
+  const ask = (query: Query) => {
     const { text, values } = render(query, postgresDialect)
     return connection.unsafe(text, [...values]).catch((error: unknown) => {
       failure ??= error
@@ -21,8 +21,8 @@ export function postgresDatabase(connection: Queryable): Writable {
     })
   }
   return {
-    all: async <Row>(query: Sql) => [...(await ask(query))] as Row[],
-    get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
+    all: async <Row>(query: Query) => [...(await ask(query))] as Row[],
+    get: async <Row>(query: Query) => (await ask(query))[0] as Row | undefined,
     run: async statement => (await ask(statement)).count ?? 0,
     lock: async (query, table) => {
       // Does not block transactions that only reference such a row.
@@ -36,7 +36,10 @@ export function postgresDatabase(connection: Queryable): Writable {
  * The first chain whose head is not locked: the requested one, or one of `chain/1`, `chain/2` and so on, which are created
  * when all before them are locked.
  */
-async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chain: string): Promise<string> {
+async function freeChain(
+  ask: (query: Query) => Promise<{ chain: string }[]>,
+  chain: string,
+): Promise<string> {
   const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
   const [free] = await ask(
     sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,

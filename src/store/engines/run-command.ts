@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
 import { rowInserts } from '../insert-rows.ts'
-import { type Sql, sql, tableOf, uuidValue } from '../sql/tag.ts'
+import { type Query, type Sql, sql, tableOf, uuidValue } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
 /** The number of a chain is random, and has four bytes on both engines. A chain that an earlier version began has none. */
@@ -19,7 +19,7 @@ const MAX_CHAIN_NUMBER = 2 ** 31
 
 /** A database that can also write. The caller begins and ends the transaction. */
 export interface Writable extends Database {
-  run(statement: Sql): MaybePromise<number>
+  run(statement: Query): MaybePromise<number>
   lock(query: Sql, table: string): Promise<void>
   /**
    * The chain to record in, or a parallel one. A writer locks the head of its chain until the commit, so concurrent writers
@@ -104,15 +104,15 @@ class CommandTransaction implements Transaction {
     this.#combiner = combiner
   }
 
-  all<Row>(query: Sql): MaybePromise<Row[]> {
+  all<Row>(query: Query): MaybePromise<Row[]> {
     return this.#db.all(query)
   }
 
-  get<Row>(query: Sql): MaybePromise<Row | undefined> {
+  get<Row>(query: Query): MaybePromise<Row | undefined> {
     return this.#db.get(query)
   }
 
-  run(statement: Sql): MaybePromise<number> {
+  run(statement: Query): MaybePromise<number> {
     return this.#db.run(statement)
   }
 

@@ -1,7 +1,7 @@
 import { constants, SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
-import { render, type Sql } from '../sql/tag.ts'
+import { type Query, render } from '../sql/tag.ts'
 import type { Writable } from './run-command.ts'
 
 /** A larger write-ahead log is truncated after a checkpoint. */
@@ -74,7 +74,7 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     ignoringErrors(() => connection.close())
   }
   return {
-    all: <Row>(query: Sql) => {
+    all: <Row>(query: Query) => {
       try {
         const { text, values } = render(query, sqliteDialect)
         return prepared(text).all(...values) as Row[]
@@ -82,7 +82,7 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
         return failed(error)
       }
     },
-    get: <Row>(query: Sql) => {
+    get: <Row>(query: Query) => {
       try {
         const { text, values } = render(query, sqliteDialect)
         return (prepared(text).get(...values) ?? undefined) as Row | undefined

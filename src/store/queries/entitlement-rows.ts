@@ -8,7 +8,7 @@ import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
 import { uuidText } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { type Sql, sql, verbatim } from '../sql/tag.ts'
+import { type Parameter, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** An entitlement and the organization it belongs to. */
 export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
@@ -35,9 +35,9 @@ export const readStatus = (fulfilled: number): FulfillmentStatus =>
 export const storedStatus = (status: FulfillmentStatus): number => Number(status === 'FULFILLED')
 
 /** The number of an organization or benefit; null if it has no entitlements. A sum, because indexes have sums. */
-export const organizationNumber = (organization_id: string): Sql =>
+export const organizationNumber = (organization_id: string | Parameter): Sql =>
   sql`(select number + 0 from entitlement_organizations where organization_id = ${organization_id})`
-export const benefitNumber = (benefit_id: string): Sql =>
+export const benefitNumber = (benefit_id: string | Parameter): Sql =>
   sql`(select number + 0 from entitlement_benefits where benefit_id = ${benefit_id})`
 
 /** Ids of organizations or benefits by their numbers, which never change. Bounded, though few stores have so many. */

@@ -7,8 +7,8 @@ import {
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { compareKeys, keysetPage, type Order, pickedPage } from '../keyset.ts'
-import { all, isOneOfUuids, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import { compareKeys, keysetPage, type Order, pickFrom, preparedList } from '../keyset.ts'
+import { all, isOneOfUuids, Parameter, type Sql, sql, statement, uuidValue, verbatim } from '../sql/tag.ts'
 import {
   benefitNumber,
   EntitlementReader,
@@ -47,21 +47,26 @@ const [up, down] = [verbatim(' order by timestamp, id'), verbatim(' order by tim
 export const byTime: Order = {
   whole: falling => ({ order: falling ? down : up }),
   beyond: ([timestamp, id], falling) => {
-    const place = sql`${Date.parse(String(timestamp))}, ${uuidValue(String(id))}`
+    const place = sql`${timestamp ?? null}, ${uuidValue(id instanceof Parameter ? id : String(id))}`
     return falling
       ? [{ where: sql`(timestamp, id) < (${place})`, order: down }]
       : [{ where: sql`(timestamp, id) > (${place})`, order: up }]
   },
+  placeOf: ([timestamp, id]) => [Date.parse(String(timestamp)), String(id)],
 }
+
+const withId = statement(['id'], ({ id }) => sql`${entitlementRows} where id = ${uuidValue(id)}`)
 
 export const entitlementQueries = (db: Database) => {
   const reader = new EntitlementReader(db)
   /** The entitlements with these ids that exist. */
   const named = (ids: readonly string[]): MaybePromise<OwnedEntitlement[]> => {
     const uuids = ids.filter(isUuid)
-    if (uuids.length === 0) return []
-    const rows = db.all<EntitlementRow>(sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`)
-    return chain(rows, found => reader.readOwned(found))
+    const [id] = uuids
+    if (id === undefined) return []
+    const query =
+      uuids.length === 1 ? withId({ id }) : sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`
+    return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
   }
   const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
     isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
@@ -88,73 +93,113 @@ function pageOfRows(
   filter: EntitlementFilter,
   window: Window,
 ): MaybePromise<Page<EntitlementRow>> {
-  const list = { order: byTime, descending: true, window, keyOf: storedSortKey }
-  const { user_id, game_id } = filter
-  if (user_id === undefined)
-    return chain(rangesOf(db, filter), ranges =>
-      keysetPage(db, { ...list, select: entitlementRows, where: [], ranges }),
-    )
-  // A user has few entitlements: they are read in order, and those that match are picked.
-  return pickedPage<EntitlementRow & { readonly kept: number }>(db, {
-    ...list,
-    select: sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from organization_entitlements`,
+  const { organization_id, user_id, game_id, benefit_id, fulfillment_status: status } = filter
+  const fulfilled = status === undefined ? undefined : storedStatus(status)
+  if (user_id !== undefined)
+    return pickFrom(next => ofUser(db, { organization_id, user_id, game_id, benefit_id, fulfilled }, next), {
+      window,
+      keyOf: storedSortKey,
+      keeps: row => row.kept === 1,
+    })
+  if (benefit_id === undefined && (game_id === undefined || organization_id !== undefined))
+    return ofOrganization(db, { organization_id, game_id, fulfilled }, window)
+  return chain(rangesFor(db, filter), ranges =>
+    keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window }),
+  )
+}
+
+const newestFirst = { order: byTime, descending: true, keyOf: storedSortKey }
+
+/** A user has few entitlements: they are read in order, and those that match are picked. */
+const ofUser = preparedList<EntitlementRow & { readonly kept: number }, StoredFilter & { user_id: string }>(
+  ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfilled'],
+  ({ user_id, game_id, ...rest }) => ({
+    ...newestFirst,
+    select: sql`select ${entitlementColumns}, ${isMatch(rest)} as kept from organization_entitlements`,
     where: [sql`user_id = ${user_id}`, ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`])],
-    keeps: row => row.kept === 1,
-  })
+  }),
+)
+
+/** A filter with the values of columns. */
+type StoredFilter = Record<'organization_id' | 'game_id' | 'benefit_id', string | undefined> & {
+  fulfilled: number | undefined
 }
 
 /** 1 if a row of the user matches the rest of the filter. */
-function isMatch({ organization_id, benefit_id, fulfillment_status }: EntitlementFilter): Sql {
+function isMatch({
+  organization_id,
+  benefit_id,
+  fulfilled,
+}: Record<'organization_id' | 'benefit_id' | 'fulfilled', Parameter | undefined>): Sql {
   const conditions = [
     ...(organization_id === undefined ? [] : [sql`organization = ${organizationNumber(organization_id)}`]),
     ...(benefit_id === undefined ? [] : [sql`benefit = ${benefitNumber(benefit_id)}`]),
-    ...(fulfillment_status === undefined ? [] : [sql`fulfilled = ${storedStatus(fulfillment_status)}`]),
+    ...(fulfilled === undefined ? [] : [sql`fulfilled = ${fulfilled}`]),
   ]
-  return conditions.length === 0 ? sql`1` : sql`case when ${all(conditions)} then 1 else 0 end`
+  return conditions.length === 0 ? verbatim('1') : sql`case when ${all(conditions)} then 1 else 0 end`
 }
 
 /**
- * The ranges that serve a filter. Rows are stored by organization, time and id; indexes have benefit and game, game and
- * organization, organization, or nothing, and then the status, time and id. So a list with one status is one range and a
- * list with both is two, or one of the table. If the second of a pair is not given, there is a range for each value that
- * occurs.
+ * Rows are stored by organization, time and id; indexes have benefit and game, game and organization, organization, or
+ * nothing, and then the status, time and id. So a list with one status is one range and a list with both is two, or one of
+ * the table.
  */
-function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
+const ofOrganization = preparedList<EntitlementRow, Omit<StoredFilter, 'benefit_id'>>(
+  ['organization_id', 'game_id', 'fulfilled'],
+  ({ organization_id, game_id, fulfilled }) => {
+    const list = { ...newestFirst, select: entitlementRows }
+    if (organization_id === undefined) return { ...list, ranges: withStatus(fulfilled, [], INDEXED_STATUS) }
+    const number = organizationNumber(organization_id)
+    if (game_id === undefined && fulfilled === undefined)
+      return { ...list, ranges: [sql`organization = ${number}`] }
+    const ofGame = game_id === undefined ? [] : [sql`game_id = ${game_id}`]
+    return { ...list, ranges: withStatus(fulfilled, [sql`${INDEXED_OWNER} = ${number}`, ...ofGame]) }
+  },
+)
+
+/**
+ * The ranges of a benefit, or of a game in all organizations. If the second of a pair in an index is not given, there is a
+ * range for each value that occurs.
+ */
+function rangesFor(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
   const { organization_id, game_id, benefit_id, fulfillment_status } = filter
-  const statuses = fulfillment_status === undefined ? FULFILLMENT_STATUSES : [fulfillment_status]
-  const ofEachStatus = (prefixes: readonly (readonly Sql[])[]) =>
-    prefixes.flatMap(prefix =>
-      statuses.map(status => all([...prefix, sql`fulfilled = ${storedStatus(status)}`])),
-    )
+  const fulfilled = fulfillment_status && storedStatus(fulfillment_status)
   if (benefit_id !== undefined) {
     const ofBenefit = sql`benefit = ${benefitNumber(benefit_id)}`
     return chain(ownsBenefit(db, organization_id, benefit_id), owns => {
       if (!owns) return []
       const games = game_id === undefined ? valuesBehind(db, ofBenefit, 'game_id') : [game_id]
-      return chain(games, found => ofEachStatus(found.map(game => [ofBenefit, sql`game_id = ${game}`])))
+      return chain(games, found =>
+        found.flatMap(game => withStatus(fulfilled, [ofBenefit, sql`game_id = ${game}`])),
+      )
     })
   }
-  if (game_id !== undefined) {
-    const ofGame = sql`game_id = ${game_id}`
-    if (organization_id !== undefined)
-      return ofEachStatus([[sql`${INDEXED_OWNER} = ${organizationNumber(organization_id)}`, ofGame]])
-    return chain(valuesBehind(db, ofGame, '(organization + 0)'), found =>
-      ofEachStatus(found.map(owner => [ofGame, sql`${INDEXED_OWNER} = ${owner}`])),
-    )
-  }
-  if (organization_id === undefined) return statuses.map(ofAllWithStatus)
-  const number = organizationNumber(organization_id)
-  return fulfillment_status === undefined
-    ? [sql`organization = ${number}`]
-    : ofEachStatus([[sql`${INDEXED_OWNER} = ${number}`]])
+  const ofGame = sql`game_id = ${game_id ?? ''}`
+  return chain(valuesBehind(db, ofGame, '(organization + 0)'), found =>
+    found.flatMap(owner => withStatus(fulfilled, [ofGame, sql`${INDEXED_OWNER} = ${owner}`])),
+  )
 }
+
+/** The ranges of a prefix with this status, or with either. */
+function withStatus(
+  fulfilled: number | Parameter | undefined,
+  prefix: readonly Sql[],
+  column = verbatim('fulfilled'),
+): readonly Sql[] {
+  const values = fulfilled === undefined ? EITHER_STATUS : [fulfilled]
+  return values.map(value => all([...prefix, sql`${column} = ${value}`]))
+}
+
+const EITHER_STATUS = FULFILLMENT_STATUSES.map(status => verbatim(String(storedStatus(status))))
 
 /** The organization as indexes have it. Written this way, the planner does not consider the order of the table. */
 const INDEXED_OWNER = verbatim('(organization + 0)')
 
-/** All rows with a status. Written this way, the planner does not consider this index for lists with leading columns. */
-export const ofAllWithStatus = (status: FulfillmentStatus): Sql =>
-  sql`(fulfilled + 0) = ${storedStatus(status)}`
+/** The status for lists without leading columns. Written this way, the planner does not consider this index for others. */
+const INDEXED_STATUS = verbatim('(fulfilled + 0)')
+
+/** Ranges of all entitlements. */
+export const ofEitherStatus = withStatus(undefined, [], INDEXED_STATUS)
 
 /** An entitlement belongs to the organization of its benefit, which never changes. */
 function ownsBenefit(

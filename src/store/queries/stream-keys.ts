@@ -3,7 +3,7 @@ import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
-import { isOneOf, sql } from '../sql/tag.ts'
+import { isOneOf, sql, statement } from '../sql/tag.ts'
 
 /** The main key of a channel has versions; extra keys have names. */
 export type StreamKeySlot = number | string
@@ -34,13 +34,16 @@ export const extraKeySortKey = byName.keyOf
 /** Keys that have not expired. */
 export const isValid = (now: string) => sql`(valid_until is null or valid_until > ${now})`
 
+const currentKey = statement(
+  ['user_id'],
+  ({ user_id }) =>
+    sql`select version as slot, key_id, sealed from stream_keys
+        where user_id = ${user_id} order by version desc limit 1`,
+)
+
 export const streamKeyQueries = (db: Database) => ({
   /** The current main key of a channel. */
-  current: (user_id: string) =>
-    db.get<SealedStreamKey & { readonly slot: number }>(
-      sql`select version as slot, key_id, sealed from stream_keys
-          where user_id = ${user_id} order by version desc limit 1`,
-    ),
+  current: (user_id: string) => db.get<SealedStreamKey & { readonly slot: number }>(currentKey({ user_id })),
 
   /** A valid extra key of a channel. */
   extra: (user_id: string, name: string, now: string) =>

@@ -4,8 +4,15 @@ import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, inOrderThenByNumber, keysetPage, type Order, pickedPage } from '../keyset.ts'
-import { all, isOneOf, sql } from '../sql/tag.ts'
+import {
+  inOrderOf,
+  inOrderThenByNumber,
+  keysetPage,
+  type Order,
+  pickedPage,
+  preparedList,
+} from '../keyset.ts'
+import { all, isOneOf, sql, statement } from '../sql/tag.ts'
 import type { SessionId } from './media-servers.ts'
 
 /** A video and its user. */
@@ -30,6 +37,15 @@ const videoColumns = sql`v.id, v.stream_id, v.user_id, (select login from users 
 const videos = sql`select ${videoColumns} from videos v`
 const ownedVideos = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
   from videos v join users u on u.id = v.user_id`
+const ownedVideo = statement(['id'], ({ id }) => sql`${ownedVideos} where v.id = ${id}`)
+const latestVideo = statement(
+  ['user_id'],
+  ({ user_id }) =>
+    sql`${ownedVideos} where v.id = coalesce(
+          (select video_id from streams where user_id = ${user_id}),
+          (select id from videos where user_id = ${user_id} and ended_at is not null
+            order by ended_at desc, length(id) desc, id desc limit 1))`,
+)
 const listedVideos = sql`select ${videoColumns},
     (select count(*) from video_markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
@@ -85,19 +101,13 @@ function downTo(order: Order, since: string): Order {
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videos} where v.id = ${id}`),
 
-  owned: (id: string) => db.get<OwnedVideo>(sql`${ownedVideos} where v.id = ${id}`),
+  owned: (id: string) => db.get<OwnedVideo>(ownedVideo({ id })),
 
   /** The videos with these ids that exist. */
   named: (ids: readonly string[]) => db.all<Video>(sql`${videos} where ${isOneOf(sql`v.id`, ids)}`),
 
   /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
-  latestOf: (user_id: string) =>
-    db.get<OwnedVideo>(
-      sql`${ownedVideos} where v.id = coalesce(
-            (select video_id from streams where user_id = ${user_id}),
-            (select id from videos where user_id = ${user_id} and ended_at is not null
-              order by ended_at desc, length(id) desc, id desc limit 1))`,
-    ),
+  latestOf: (user_id: string) => db.get<OwnedVideo>(latestVideo({ user_id })),
 
   /** The node that has the recording of a video, empty if there is only one; or where a media server has it. Undefined: none. */
   recordingUrl: async (id: string): Promise<string | undefined> => {
@@ -180,12 +190,13 @@ const markerColumns = sql`select id, created_at, description, position_seconds f
 const byPosition = inOrderOf('position_seconds', 'id')
 export const markerSortKey = byPosition.keyOf
 
+const markersOfVideo = preparedList<StreamMarker, { video_id: string }>(['video_id'], ({ video_id }) => ({
+  select: markerColumns,
+  where: [sql`video_id = ${video_id}`],
+  order: byPosition,
+}))
+
 export const markerQueries = (db: Database) => ({
   ofVideo: (video_id: string, window: Window): MaybePromise<Page<StreamMarker>> =>
-    keysetPage<StreamMarker>(db, {
-      select: markerColumns,
-      where: [sql`video_id = ${video_id}`],
-      order: byPosition,
-      window,
-    }),
+    markersOfVideo(db, { video_id }, window),
 })

@@ -13,7 +13,7 @@ import type { GameSearch } from '../../domain/game-search.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
-import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, limitedTo, type Sql, sql, statement, verbatim } from '../sql/tag.ts'
 import { searchGames } from './game-search.ts'
 
 const BY_ID = inOrderOf('id')
@@ -87,8 +87,10 @@ const called = ({ name }: { readonly name?: string | undefined }): Sql[] =>
 
 const gameColumns = sql`select id, name, organization_id, igdb_id from games`
 
+const gameWithId = statement(['id'], ({ id }) => sql`${gameColumns} where id = ${id}`)
+
 export const gameQueries = (db: Database) => ({
-  find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
+  find: (id: string) => db.get<Game>(gameWithId({ id })),
   withIds: (ids: readonly string[]) => db.all<Game>(sql`${gameColumns} where ${isOneOf(sql`id`, ids)}`),
   withNames: (names: readonly string[]) =>
     db.all<Game>(sql`${gameColumns} where ${isOneOf(sql`name`, names)} order by length(id), id`),

@@ -1,5 +1,14 @@
 import { uuidBytes, uuidText } from '../../kit/uuid.ts'
-import { type Dialect, joined, type Scalar, type Sql, type StoredUuid, sql, verbatim } from './tag.ts'
+import {
+  type Dialect,
+  joined,
+  Parameter,
+  type Scalar,
+  type Sql,
+  type StoredUuid,
+  sql,
+  verbatim,
+} from './tag.ts'
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -14,7 +23,7 @@ export const sqliteDialect: Dialect = {
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
-  uuidValue: uuidBytes,
+  uuidValue: uuid => (typeof uuid === 'string' ? uuidBytes(uuid) : new Parameter(uuid.name, bytesOfUuid)),
   isOneOfUuids: (column, values) =>
     values.length > 0 && values.length <= MAX_BOUND_UUIDS
       ? sql`${column} in (${joined(padded(values.map(bytesOf)), ', ')})`
@@ -59,6 +68,7 @@ export const postgresDialect: Dialect = {
 const MAX_BOUND_UUIDS = 128
 
 const bytesOf = (uuid: StoredUuid): Uint8Array => (typeof uuid === 'string' ? uuidBytes(uuid) : uuid)
+const bytesOfUuid = (uuid: Scalar): Uint8Array => uuidBytes(String(uuid))
 const textOf = (uuid: StoredUuid): string => (typeof uuid === 'string' ? uuid : uuidText(uuid))
 
 /** The last value again and again up to a power of two, so that there are few texts to compile. */

@@ -6,7 +6,7 @@ import { must } from '../../kit/must.ts'
 
 export type Scalar = string | number | null | Uint8Array
 
-export type Part = Scalar | boolean | Sql | DialectSql
+export type Part = Scalar | boolean | Sql | DialectSql | Parameter
 
 /** A UUID as the engine returns it: SQLite has no type for it. */
 export type StoredUuid = string | Uint8Array
@@ -23,10 +23,21 @@ export class Sql {
 
 /** A fragment, or a value, that each engine renders differently. */
 class DialectSql {
-  readonly write: (dialect: Dialect) => Sql | Scalar
+  readonly write: (dialect: Dialect) => Sql | Scalar | Parameter
 
-  constructor(write: (dialect: Dialect) => Sql | Scalar) {
+  constructor(write: (dialect: Dialect) => Sql | Scalar | Parameter) {
     this.write = write
+  }
+}
+
+/** The gap of a statement that holds the value of this name. */
+export class Parameter {
+  readonly name: string
+  readonly convert: ((value: Scalar) => Scalar) | undefined
+
+  constructor(name: string, convert?: (value: Scalar) => Scalar) {
+    this.name = name
+    this.convert = convert
   }
 }
 
@@ -53,7 +64,7 @@ export interface Dialect {
   readonly inKeyOrder: string
   /** A UUID of a text expression. */
   asUuid(text: Sql): Sql
-  uuidValue(uuid: string): Sql | Scalar
+  uuidValue(uuid: string | Parameter): Sql | Scalar | Parameter
   isOneOf(column: Sql, values: readonly string[]): Sql
   isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
@@ -104,8 +115,8 @@ export function asUuid(text: Sql): DialectSql {
 }
 
 /** A UUID as a bound value: SQLite would convert a text for every row that it compares. As bytes if SQLite returned it. */
-export function uuidValue(uuid: StoredUuid): DialectSql | Uint8Array {
-  return typeof uuid === 'string' ? new DialectSql(dialect => dialect.uuidValue(uuid)) : uuid
+export function uuidValue(uuid: StoredUuid | Parameter): DialectSql | Uint8Array {
+  return uuid instanceof Uint8Array ? uuid : new DialectSql(dialect => dialect.uuidValue(uuid))
 }
 
 /** The same for a column of UUIDs. The values are UUIDs. */
@@ -155,7 +166,7 @@ export function all(conditions: readonly Sql[]): Sql {
  * Limits the rows. SQLite inspects the number bound to a bare placeholder and recompiles the statement on each binding,
  * which costs more than most queries; it does not look into a cast.
  */
-export function limitedTo(rows: number): Sql {
+export function limitedTo(rows: number | Parameter): Sql {
   return sql` limit cast(${rows} as integer)`
 }
 
@@ -191,11 +202,79 @@ class Shape {
 
 const shapes = { sqlite: new Shape(), postgres: new Shape() }
 
-export function render(query: Sql, dialect: Dialect): Rendered {
+/** By the names of the parameters. */
+export type StatementValues = Readonly<Record<string, Scalar | undefined>>
+
+/** A query that is built and rendered once, for frequent reads: collecting its values is all that is left for a call. */
+export class Statement {
+  readonly #query: Sql
+  readonly #rendered: Partial<Record<Dialect['name'], Written>> = {}
+
+  constructor(query: Sql) {
+    this.#query = query
+  }
+
+  in(dialect: Dialect): Written {
+    this.#rendered[dialect.name] ??= writeOnce(this.#query, dialect)
+    return this.#rendered[dialect.name] as Written
+  }
+}
+
+/** The text of a statement, and what its marks stand for. */
+interface Written {
+  readonly text: string
+  readonly parameters: readonly Parameter[]
+}
+
+/** A statement with values. */
+export class StatementCall {
+  readonly statement: Statement
+  readonly values: StatementValues
+
+  constructor(statement: Statement, values: StatementValues) {
+    this.statement = statement
+    this.values = values
+  }
+}
+
+export type Query = Sql | StatementCall
+
+/** A function that gives its values to a statement. All values are parameters; one in the text would be that of every call. */
+export function statement<Name extends string>(
+  names: readonly Name[],
+  write: (parameters: Readonly<Record<Name, Parameter>>) => Sql,
+): (values: Readonly<Record<Name, Scalar>>) => StatementCall {
+  const prepared = new Statement(write(parametersOf(names)))
+  return values => new StatementCall(prepared, values)
+}
+
+export function parametersOf<Name extends string>(names: readonly Name[]): Record<Name, Parameter> {
+  return Object.fromEntries(names.map(name => [name, new Parameter(name)])) as Record<Name, Parameter>
+}
+
+export function render(query: Query, dialect: Dialect): Rendered {
   const values: Scalar[] = []
+  if (query instanceof StatementCall) {
+    const { text, parameters } = query.statement.in(dialect)
+    for (const { name, convert } of parameters) {
+      const value = query.values[name]
+      if (value === undefined) throw new TypeError(`a statement has no value for ${name}`)
+      values.push(convert === undefined ? value : convert(value))
+    }
+    return { text, values }
+  }
   const shape = walk(query, dialect, shapes[dialect.name], values)
-  shape.text ??= write(query, dialect, { marks: 0 })
+  shape.text ??= write(query, dialect, () => undefined)
   return { text: shape.text, values }
+}
+
+function writeOnce(query: Sql, dialect: Dialect): Written {
+  const parameters: Parameter[] = []
+  const text = write(query, dialect, part => {
+    if (!(part instanceof Parameter)) throw new TypeError('a statement has a value that is not a parameter')
+    parameters.push(part)
+  })
+  return { text, parameters }
 }
 
 /** Follows the query from shape to shape, and collects its values. */
@@ -212,24 +291,30 @@ function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Sc
   return shape
 }
 
-function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number }): string {
-  let text = must(strings[0], 'the first string of a statement')
-  for (const [index, part] of parts.entries()) {
-    const piece = part instanceof DialectSql ? part.write(dialect) : part
-    if (piece instanceof Sql) text += write(piece, dialect, count)
-    else {
-      count.marks += 1
-      text += dialect.mark(count.marks)
+/** `take` is called for every value, in the order of the marks. */
+function write(query: Sql, dialect: Dialect, take: (part: Part) => void): string {
+  let marks = 0
+  const writePart = ({ strings, parts }: Sql): string => {
+    let text = must(strings[0], 'the first string of a statement')
+    for (const [index, part] of parts.entries()) {
+      const piece = part instanceof DialectSql ? part.write(dialect) : part
+      if (piece instanceof Sql) text += writePart(piece)
+      else {
+        take(piece)
+        marks += 1
+        text += dialect.mark(marks)
+      }
+      text += must(strings[index + 1], 'a string of a statement')
     }
-    text += must(strings[index + 1], 'a string of a statement')
+    return text
   }
-  return text
+  return writePart(query)
 }
 
 /** Checked, because the client of SQLite takes an object for named parameters, and binds nothing. */
-function asScalar(part: Scalar | boolean): Scalar {
+function asScalar(part: Scalar | boolean | Parameter): Scalar {
   if (typeof part === 'string' || typeof part === 'number' || part === null) return part
   if (typeof part === 'boolean') return Number(part)
   if (part instanceof Uint8Array) return part
-  throw new TypeError(`a statement cannot have a value of type ${typeof part}`)
+  throw new TypeError(`a query cannot have a value of type ${typeof part}`)
 }

@@ -1,9 +1,9 @@
-import { FULFILLMENT_STATUSES, type FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { addEntitlements } from '../commands/add-entitlements.ts'
 import { recordStatuses } from '../commands/entitlements.ts'
 import { readStatus, readTime, readUuid, storedStatus } from '../queries/entitlement-rows.ts'
-import { byTime, ofAllWithStatus } from '../queries/entitlements.ts'
+import { byTime, ofEitherStatus } from '../queries/entitlements.ts'
 import { asUuid, isOneOf, isOneOfUuids, sql, tableOf } from '../sql/tag.ts'
 import { defineResource } from './resource.ts'
 
@@ -23,7 +23,7 @@ export const entitlement = defineResource('entitlement', {
   isOneOf: isOneOfUuids,
   // By time of the grant: in this order an import appends to most indexes.
   order: { ...byTime, keyOf: row => [(row as Line).timestamp, (row as Line).id] },
-  ranges: FULFILLMENT_STATUSES.map(ofAllWithStatus),
+  ranges: ofEitherStatus,
   fixed: { fields: ['user_id', 'benefit_id', 'game_id', 'timestamp'], why: 'exists with other content' },
   /** The later state wins, so that an old file does not revert a fulfillment. */
   isCurrent: (row, line) => updatedAt(row) >= updatedAt(line),
