@@ -14,7 +14,8 @@
 import type { Page, Window } from '../../contract/page.ts'
 import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/channel-search.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, pickedPage } from '../keyset.ts'
+import { pickedPage } from '../keyset.ts'
+import { inOrderOf } from '../keyset-order.ts'
 import { all, isOneOf, limitedTo, merged, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** A channel as searches return it, apart from what is known only of live ones. */

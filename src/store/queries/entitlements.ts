@@ -7,7 +7,8 @@ import {
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { compareKeys, keysetPage, type Order, pickFrom, preparedList } from '../keyset.ts'
+import { keysetPage, pickFrom, preparedList } from '../keyset.ts'
+import { compareKeys, type Order } from '../keyset-order.ts'
 import { all, isOneOfUuids, Parameter, type Sql, sql, statement, uuidValue, verbatim } from '../sql/tag.ts'
 import {
   benefitNumber,

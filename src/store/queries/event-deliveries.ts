@@ -3,7 +3,8 @@ import type { DeliveryStatus, EventDelivery } from '../../contract/resources/eve
 import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, inOrderWithin, type Order, pickedPage } from '../keyset.ts'
+import { pickedPage } from '../keyset.ts'
+import { inOrderOf, inOrderWithin, type Order } from '../keyset-order.ts'
 import { limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */

@@ -7,7 +7,8 @@ import type {
 import { isoMillis } from '../../kit/clock.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, inOrderWithin, type Order, pickedPage } from '../keyset.ts'
+import { pickedPage } from '../keyset.ts'
+import { inOrderOf, inOrderWithin, type Order } from '../keyset-order.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 export interface EventSubscriptionRow {

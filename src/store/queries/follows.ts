@@ -2,7 +2,8 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { ChannelFollower, FollowedChannel } from '../../contract/resources/channel.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderThenByNumber, type KeyedOrder, keysetPage, type List } from '../keyset.ts'
+import { keysetPage, type List } from '../keyset.ts'
+import { inOrderThenByNumber, type KeyedOrder } from '../keyset-order.ts'
 import { sql, verbatim } from '../sql/tag.ts'
 
 /** One end of a follow: the other end lists it with its names, the latest follow first (D-83, D-84). */

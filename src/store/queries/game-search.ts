@@ -9,7 +9,8 @@ import type { Key, Page, Window } from '../../contract/page.ts'
 import type { Game } from '../../contract/resources/world.ts'
 import { compareFound, FIT, fitOf, type GameSearch } from '../../domain/game-search.ts'
 import type { Database } from '../database.ts'
-import { inOrderThenByNumber, keysetPage, pickedPage } from '../keyset.ts'
+import { keysetPage, pickedPage } from '../keyset.ts'
+import { inOrderThenByNumber } from '../keyset-order.ts'
 import { sql } from '../sql/tag.ts'
 
 type FoundGame = Pick<Game, 'id' | 'name' | 'igdb_id'>

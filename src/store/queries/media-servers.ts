@@ -2,7 +2,8 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
+import { keysetPage } from '../keyset.ts'
+import { inOrderOf } from '../keyset-order.ts'
 import { limitedTo, sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')

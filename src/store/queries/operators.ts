@@ -2,7 +2,8 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { OperatorToken } from '../../contract/resources/operator.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
+import { keysetPage } from '../keyset.ts'
+import { inOrderOf } from '../keyset-order.ts'
 import { sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')

@@ -2,7 +2,8 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
+import { keysetPage } from '../keyset.ts'
+import { inOrderOf } from '../keyset-order.ts'
 import { isOneOf, sql, statement } from '../sql/tag.ts'
 
 /** The main key of a channel has versions; extra keys have names. */

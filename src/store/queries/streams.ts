@@ -12,7 +12,8 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { inOrderOf, pickedPage } from '../keyset.ts'
+import { pickedPage } from '../keyset.ts'
+import { inOrderOf } from '../keyset-order.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** What is in the table of streams itself. */

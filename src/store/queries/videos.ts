@@ -4,14 +4,8 @@ import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import {
-  inOrderOf,
-  inOrderThenByNumber,
-  keysetPage,
-  type Order,
-  pickedPage,
-  preparedList,
-} from '../keyset.ts'
+import { keysetPage, pickedPage, preparedList } from '../keyset.ts'
+import { inOrderOf, inOrderThenByNumber, type Order } from '../keyset-order.ts'
 import { all, isOneOf, sql, statement } from '../sql/tag.ts'
 import type { SessionId } from './media-servers.ts'
 

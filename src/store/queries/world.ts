@@ -12,7 +12,8 @@ import {
 import type { GameSearch } from '../../domain/game-search.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
+import { keysetPage, pickedPage } from '../keyset.ts'
+import { BY_NUMBER, inOrderOf } from '../keyset-order.ts'
 import { isOneOf, limitedTo, type Sql, sql, statement, verbatim } from '../sql/tag.ts'
 import { searchGames } from './game-search.ts'
 

@@ -8,7 +8,8 @@ import {
 import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
-import { inOrderOf, type KeyedOrder, keysetPage } from '../keyset.ts'
+import { keysetPage } from '../keyset.ts'
+import { inOrderOf, type KeyedOrder } from '../keyset-order.ts'
 import type { SealedStreamKey } from '../queries/stream-keys.ts'
 import {
   isOneOf,
