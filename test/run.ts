@@ -8,7 +8,7 @@
  *
  * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Glob } from 'bun'
@@ -28,6 +28,8 @@ const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const partitionsAt = words.indexOf('--partitions')
 if (partitionsAt >= 0) words.splice(partitionsAt, 1)
 const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
+// Servers of other users have folders of their own in it.
+chmodSync(folder, 0o711)
 // The full tier tries disks.
 const memory = isFull ? undefined : createMemoryFolder()
 const worlds = join(folder, 'worlds')
@@ -138,6 +140,8 @@ run = Bun.spawn(
       TEST_TIER: isFull ? 'full' : 'default',
       TEST_STRAND: strand,
       TEST_THREADS: threads,
+      // What a killed process could not remove goes with the run.
+      TMPDIR: folder,
       TEST_PREPARED_WORLDS: worlds,
       NO_COLOR: '1',
       ...(isFull ? {} : BRIEF),

@@ -81,6 +81,15 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       stderr: 'ignore',
     },
   )
+  const remove = () => {
+    for (const each of [data, folder]) rmSync(each, { recursive: true, force: true })
+  }
+  // A run that is interrupted does not stop its server, and must not leave it behind.
+  const abandon = () => {
+    server.kill('SIGQUIT')
+    remove()
+  }
+  process.once('exit', abandon)
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilItAnswers(url, server)
   await createTemplate(url, partitioned)
@@ -89,7 +98,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     stop: async () => {
       server.kill('SIGINT')
       await server.exited
-      for (const each of [data, folder]) rmSync(each, { recursive: true, force: true })
+      process.off('exit', abandon)
+      remove()
     },
   }
 }
