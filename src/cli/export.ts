@@ -16,7 +16,7 @@ interface ExportFlags extends TargetFlags {
 }
 
 export const exportCommand = targetFlags(new Command('export'))
-  .description('export all operator-managed data as NDJSON for strand import')
+  .description('export users, channels, videos, entitlements and more as NDJSON for strand import')
   .argument('[file]', 'file to write; default: standard output')
   .option('--with-secrets', 'include password hashes, client secret hashes and stream keys')
   .option('--yes', 'overwrite the file if it exists')

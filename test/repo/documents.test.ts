@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { HELIX_OPERATIONS, REMOVED_OPERATIONS } from '../../src/contract/helix-reference.ts'
 import { operations } from '../../src/contract/index.ts'
@@ -57,6 +57,15 @@ test('the two commands of README stand alone, and the checks run the second', ()
   expect(blocks).toContain('npm install && npm start\n')
   expect(blocks).toContain('npm install && npm test\n')
   expect(readFileSync('.ci/run', 'utf8').split('\n')).toContain('npm install && npm test')
+})
+
+test('the index of decision records lists each once, with its title', () => {
+  const titles = [...new Glob('docs/adr/[0-9]*.md').scanSync('.')].map(file => {
+    const [heading = ''] = readFileSync(file, 'utf8').split('\n')
+    return `- [${heading.slice('# '.length)}](${basename(file)})`
+  })
+  const listed = readFileSync('docs/adr/README.md', 'utf8').match(/^- .*$/gm) ?? []
+  expect([...listed].sort()).toEqual(titles.sort())
 })
 
 test('files that ARCHITECTURE and the decisions point to are there', () => {
