@@ -65,10 +65,15 @@ export const handleGetEntitlementHistory = implement(
     const page =
       window.from === undefined
         ? await firstPageOf(store, entitlement, window)
-        : await changesOf(store, entitlement, window)
+        : await changesOf(store, entitlement, afterGrant(window))
     return answerPage(withUnrecorded(page, entitlement, window), row => row.key, paginate)
   },
 )
+
+/** After the grant the changes begin; no time is before all of theirs. */
+function afterGrant({ from, ...window }: Window): Window {
+  return from === undefined || from[0] === GRANT_KEY[0] ? window : { ...window, from }
+}
 
 interface Step {
   readonly at: string

@@ -383,6 +383,33 @@ describeOperation(
       }
     })
 
+    ok('pages to the end, also over changes of several entitlements at once', async server => {
+      const { body } = await grant(server, [lantern(server), lantern(server)])
+      const entitlement_ids = body.data.map((each: { id: string }) => each.id)
+      const [id] = entitlement_ids
+      const setAll = (fulfillment_status: string) =>
+        server.call({
+          method: 'PATCH',
+          path: '/helix/entitlements/drops',
+          body: { entitlement_ids, fulfillment_status },
+          token: server.world.client.app_token,
+        })
+      await setAll('FULFILLED')
+      await setTo(server, server.world.client.app_token, id, 'CLAIMED')
+      await setAll('FULFILLED')
+      const all = await walk(server, historyAt(id), { first: 100 })
+      const actor = `client/${server.world.client.id}`
+      expect(all.map(step => [step.to, step.actor])).toEqual([
+        ['CLAIMED', null],
+        ['FULFILLED', actor],
+        ['CLAIMED', actor],
+        ['FULFILLED', actor],
+      ])
+      for (const query of [{ first: 1 }, { first: 2 }, { first: 3 }]) {
+        expect(await walk(server, historyAt(id), query)).toEqual(all)
+      }
+    })
+
     fails('not_found', 'when it does not exist', server =>
       naming(UNKNOWN_UUID, history(server, UNKNOWN_UUID)),
     )
