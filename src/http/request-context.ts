@@ -31,6 +31,7 @@ export class RequestContext {
   readonly requestId: string
   readonly #peer: Origin
   readonly #proxies: Networks | undefined
+  #address: string | undefined = undefined
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
@@ -66,9 +67,15 @@ export class RequestContext {
     this.#proxies = proxies
   }
 
-  /** The client address. Lazy, because it is expensive to get and only needed for requests without a valid token. */
+  /**
+   * The client address. Lazy, because it is expensive to get and only needed for requests without a valid token. Read once,
+   * because that of a client that has hung up is unknown.
+   */
   get address(): () => string {
-    return () => this.#address()
+    return () => {
+      this.#address ??= this.#readAddress()
+      return this.#address
+    }
   }
 
   /** Extends the idle timeout of the connection, for long work or a long body. */
@@ -76,7 +83,7 @@ export class RequestContext {
     return () => this.#peer.holdOpen()
   }
 
-  #address(): string {
+  #readAddress(): string {
     const address = this.#peer.address()
     const proxies = this.#proxies
     return proxies === undefined
