@@ -34,7 +34,11 @@ function prepareExtraKey(
   const random_key = streamKeys.mint(user_id, name).stored
   if (stream_key === undefined) return { ...line, random_key }
   const lookup_hashes = streamKeys.lookupHashes(stream_key)
-  return { ...line, random_key, given_key: { ...streamKeys.seal(user_id, name, stream_key), lookup_hashes } }
+  return {
+    ...line,
+    random_key,
+    given_key: { stored: streamKeys.seal(user_id, name, stream_key), lookup_hashes },
+  }
 }
 
 async function prepareUser(
@@ -43,15 +47,17 @@ async function prepareUser(
   streamKeys: StreamKeys,
 ): Promise<ImportLine> {
   const stored = (version: number) => streamKeys.mint(line.id, version, stream_key?.split('_')[2]).stored
-  const isOther =
+  const other =
     row !== undefined && stream_key !== undefined && streamKeys.open(line.id, row) !== stream_key
+      ? streamKeys.lookupHashes(stream_key)
+      : undefined
   const version = (row?.slot ?? 0) + 1
   const password_hash = line.password_hash ?? (password && (await hashOf(password, row?.password_hash)))
   return {
     ...line,
     ...(password_hash !== undefined && { password_hash }),
     first_key: stored(1),
-    ...(isOther && { next_key: { version, stored: stored(version) } }),
+    ...(other && { next_key: { version, stored: stored(version), lookup_hashes: other } }),
   }
 }
 

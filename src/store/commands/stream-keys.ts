@@ -3,7 +3,7 @@ import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isValid } from '../queries/stream-keys.ts'
-import { lockRows, sql } from '../sql/tag.ts'
+import { isOneOf, lockRows, sql } from '../sql/tag.ts'
 import type { StoredStreamKey } from './users.ts'
 
 /** Extra keys per channel. */
@@ -14,12 +14,18 @@ export const MAX_OLD_KEYS = 20
 
 /**
  * Adds a new stream key; the current one stays valid until `valid_until`, and no earlier one longer. Of more earlier ones than
- * `MAX_OLD_KEYS` the oldest are removed. `taken`: read the
- * version again and retry.
+ * `MAX_OLD_KEYS` the oldest are removed. A key that the channel had before is given with the hashes under which it may still be
+ * stored. `taken`: read the version again and retry.
  */
 export async function rotateStreamKey(
   tx: Transaction,
-  args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
+  args: {
+    user_id: string
+    version: number
+    stream_key: StoredStreamKey
+    valid_until: string
+    lookup_hashes?: readonly string[]
+  },
 ): Promise<Refusal<'not_found' | 'taken'> | undefined> {
   const current = await tx.get<{ version: number }>(
     sql`select version from stream_keys where user_id = ${args.user_id} order by version desc limit 1${lockRows}`,
@@ -30,6 +36,11 @@ export async function rotateStreamKey(
     sql`update stream_keys set valid_until = ${args.valid_until}
         where user_id = ${args.user_id} and (valid_until is null or valid_until > ${args.valid_until})`,
   )
+  if (args.lookup_hashes !== undefined)
+    await tx.run(
+      sql`delete from stream_keys
+          where user_id = ${args.user_id} and ${isOneOf(sql`lookup_hash`, args.lookup_hashes)}`,
+    )
   await tx.run(
     sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
         values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},

@@ -1,4 +1,4 @@
-import { isRefusal, refuse } from '../../contract/problem.ts'
+import { isRefusal } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { MAX_EDITORS } from '../../contract/resources/world.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
@@ -9,7 +9,7 @@ import { changeChannel } from '../commands/channels.ts'
 import { putFollows } from '../commands/follows.ts'
 import { MAX_EXTRA_KEYS, writeExtraKey } from '../commands/stream-keys.ts'
 import { channelColumns } from '../queries/world.ts'
-import { sql } from '../sql/tag.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
 import { atMost } from './at-most.ts'
 import { defineResource, hasValues, type ImportLine, type StoredLine } from './resource.ts'
 
@@ -54,12 +54,13 @@ export const stream_key = defineResource('stream_key', {
   putEach: async (tx, { line, row }, now) => {
     const { user_id, name } = line
     const { key_id, sealed, lookup_hash } =
-      row !== undefined && hasKey(row, line) ? row : (line.given_key ?? line.random_key)
-    const other = await tx.get(
-      sql`select name from extra_stream_keys
-          where lookup_hash = ${lookup_hash} and not (user_id = ${user_id} and name = ${name})`,
+      row !== undefined && hasKey(row, line) ? row : (line.given_key?.stored ?? line.random_key)
+    // A key that the channel has under another name is renamed.
+    const hashes = line.given_key?.lookup_hashes ?? [lookup_hash]
+    await tx.run(
+      sql`delete from extra_stream_keys
+          where user_id = ${user_id} and name <> ${name} and ${isOneOf(sql`lookup_hash`, hashes)}`,
     )
-    if (other !== undefined) return refuse('taken', 'stream key', name)
     const created_at = line.created_at ?? row?.created_at ?? isoMillis(now)
     const valid_until = (line.valid_until === undefined ? row?.valid_until : line.valid_until) ?? null
     await writeExtraKey(tx, { user_id, name, key_id, sealed, lookup_hash, created_at, valid_until })

@@ -27,15 +27,20 @@ interface UserKeys {
   /** For a new user. */
   readonly first_key: StoredStreamKey
   /** For a user whose stream key differs from the one in the file. */
-  readonly next_key?: { readonly version: number; readonly stored: StoredStreamKey } | undefined
+  readonly next_key?: (GivenKey & { readonly version: number }) | undefined
+}
+
+/** The key of a line, with the hashes under which it may be stored already. */
+interface GivenKey {
+  readonly stored: StoredStreamKey
+  readonly lookup_hashes: readonly string[]
 }
 
 /** What the store gets instead of an extra stream key. */
 interface ExtraKey {
   /** For a new row, if the line has no key. */
   readonly random_key: StoredStreamKey
-  /** The key of the line, with the hashes under which it may be stored. */
-  readonly given_key?: StoredStreamKey & { readonly lookup_hashes: readonly string[] }
+  readonly given_key?: GivenKey
 }
 
 type Of<T extends TransferType, User, Key> = T extends 'user' ? User : T extends 'stream_key' ? Key : unknown

@@ -70,9 +70,9 @@ export const user = defineResource('user', {
       if (isRefusal(result)) return result
     }
     if (next_key === undefined) return undefined
-    const { version, stored: stream_key } = next_key
+    const { version, stored: stream_key, lookup_hashes } = next_key
     const valid_until = new Date(now).toISOString()
-    return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until })
+    return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until, lookup_hashes })
   },
 })
 
