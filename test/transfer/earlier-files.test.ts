@@ -135,6 +135,23 @@ describe.each([...engines])('on %s', engine => {
       }
     }))
 
+  test('of a relation whose time is only in the later line, that time counts', () =>
+    onStation(async station => {
+      await imported(station, textOf([user('1'), user('2')]))
+      const time = '2020-01-01T00:00:00Z'
+      const follow = { type: 'follow', user_id: '2', broadcaster_id: '1' }
+      const editor = { type: 'editor', user_id: '1', editor_id: '2' }
+      const dated = [
+        { ...editor, created_at: time },
+        { ...follow, followed_at: time },
+      ]
+      const lines = textOf([editor, dated[0] ?? {}, follow, dated[1] ?? {}])
+      for (const _ of [1, 2]) {
+        await imported(station, lines)
+        expect([...(await linesOf(station, 'editor')), ...(await linesOf(station, 'follow'))]).toEqual(dated)
+      }
+    }))
+
   test('a channel line with tags that break the rule is refused before anything changes (D-80)', () =>
     onStation(async station => {
       const bad = channel('1', { tags: ['two words'] })
@@ -155,7 +172,13 @@ describe.each([...engines])('on %s', engine => {
       await expect(imported(station, textOf(scattered))).rejects.toThrow(`line 2501: ${why}`)
       expect(await linesOf(station, 'editor')).toEqual([])
 
-      await imported(station, textOf(editors.slice(0, 500)))
+      // Of users a batch has few: the later editors are checked when the earlier ones are in the store.
+      const batches = [...editors.slice(0, 600), ...ids.slice(0, 600).map(id => user(id))]
+      const lines = textOf([...batches, ...editors.slice(600, 700)])
+      expect(await imported(station, lines, { continues: true })).toMatchObject({
+        skipped: 0,
+        types: { editor: { created: 700 } },
+      })
       await imported(station, textOf(editors.slice(0, MAX_EDITORS)))
       await expect(imported(station, textOf(editors.slice(-1)))).rejects.toThrow(`line 1: ${why}`)
       const skipping = await imported(station, textOf(editors), { continues: true })

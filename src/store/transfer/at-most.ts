@@ -8,7 +8,10 @@ interface OwnedLine {
   readonly user_id: string
 }
 
-/** Refuses new rows beyond the maximum of a channel, those of the store and of the file counted together. */
+/**
+ * Refuses new rows beyond the maximum of a channel, those of the store and of the file counted together. Each row takes a
+ * place. A channel is counted with its first line of the file: later, the store may have rows of earlier lines.
+ */
 export const atMost =
   (most: number, what: string, table: string) =>
   async (db: Database, lines: readonly OwnedLine[], earlier: EarlierLines | undefined) => {
@@ -20,18 +23,23 @@ export const atMost =
       sql`select user_id, count(*) as count from ${verbatim(table)} where ${isOwner} group by user_id`,
     )
     const stored = new Map(counts.map(({ user_id, count }) => [user_id, Number(count)]))
-    const added = new Map<string, number>()
+    const taken = new Map<string, number>()
+    for (const user_id of new Set(lines.map(line => line.user_id))) {
+      const count = Math.min(most, stored.get(user_id) ?? 0)
+      if (earlier === undefined) taken.set(user_id, count)
+      else if (earlier.add(`counted ${what}`, user_id))
+        for (let place = 1; place <= count; place++) earlier.add(what, user_id, String(place))
+    }
     const seen = new Set<string>()
     return ({ type, user_id }: OwnedLine, row: unknown, key: string): string | undefined => {
       if (row !== undefined || seen.has(key) || earlier?.has(type, key)) return undefined
-      const isTaken = (place: number) => earlier?.has(`place of ${type}`, user_id, String(place)) ?? false
-      const place = 1 + (added.get(user_id) ?? lastTaken(most, isTaken))
-      if ((stored.get(user_id) ?? 0) + place > most)
-        return `the channel of the user "${user_id}" has ${most} ${what} already`
+      const isTaken = (place: number) => earlier?.has(what, user_id, String(place)) ?? false
+      const place = 1 + (taken.get(user_id) ?? lastTaken(most, isTaken))
+      if (place > most) return `the channel of the user "${user_id}" has ${most} ${what} already`
       seen.add(key)
-      added.set(user_id, place)
+      taken.set(user_id, place)
       earlier?.add(type, key)
-      earlier?.add(`place of ${type}`, user_id, String(place))
+      earlier?.add(what, user_id, String(place))
       return undefined
     }
   }

@@ -85,8 +85,9 @@ async function importEach(
     const line = asStored?.(given, row) ?? given
     // A file may contain the same relation twice: the later line counts.
     const earlier = changes.get(key)?.line
-    const known = earlier ?? row
-    if (known !== undefined && isCurrent(known as never, line)) return 'unchanged'
+    const known = earlier === undefined ? row : { ...row, ...earlier }
+    const hasNewField = earlier !== undefined && Object.keys(line).some(field => !(field in { ...known }))
+    if (known !== undefined && !hasNewField && isCurrent(known as never, line)) return 'unchanged'
     changes.set(key, { index, line: earlier === undefined ? line : Object.assign({}, earlier, line), row })
     return known === undefined ? 'created' : 'changed'
   })
