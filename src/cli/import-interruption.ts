@@ -4,7 +4,10 @@ import type { ImportOptions } from '../transfer/import.ts'
 interface Reached {
   /** Whether lines are imported by now, and not only checked. */
   readonly isApplying: boolean
+  /** Up to which all are imported. */
   readonly lastLine: number
+  /** Whether later lines may be imported as well. */
+  readonly hasChanged?: boolean
   /** The server may have imported more than it reported. */
   readonly isRemote?: boolean
 }
@@ -13,12 +16,13 @@ interface Reached {
 export function messageOf(
   file: string,
   { dryRun, fromLine }: ImportOptions,
-  { isApplying, lastLine, isRemote = false }: Reached,
+  { isApplying, lastLine, hasChanged = false, isRemote = false }: Reached,
   args: readonly string[] = process.argv.slice(2),
 ): string {
   if (isRemote && !isApplying)
     return 'interrupted before the server reported progress; importing the file again is safe'
-  if (dryRun || !isApplying || lastLine < fromLine) return 'interrupted: nothing was changed'
+  if (dryRun || !isApplying || (lastLine < fromLine && !hasChanged)) return 'interrupted: nothing was changed'
+  if (lastLine < fromLine) return 'interrupted: some lines are imported; importing the file again is safe'
   const count = (lastLine - fromLine + 1).toLocaleString('en-US')
   const done = `interrupted: ${isRemote ? 'at least ' : ''}${count} lines are imported`
   const input = file === '-' ? ', with the same input' : ''

@@ -78,7 +78,7 @@ export class Import {
   #isStopped = false
   /** Bytes read by the current pass. */
   bytesRead = 0
-  /** The number of the last line that was applied. */
+  /** The number of the last line up to which all were applied. */
   lastLine: number
 
   constructor(file: Rereadable, options: ImportOptions, services: ImportServices) {
@@ -99,6 +99,11 @@ export class Import {
   get isApplying(): boolean {
     const { dryRun, continues } = this.#options
     return !dryRun && (continues || this.#checked !== undefined)
+  }
+
+  /** Whether anything in the store is different by now. */
+  get hasChanged(): boolean {
+    return Object.values(this.#counts).some(({ created, changed }) => created + changed > 0)
   }
 
   /** Ends the current pass after the batch in progress; the lines until then stay applied. */
@@ -130,7 +135,7 @@ export class Import {
     const seen = this.#options.continues ? new SeenLines() : undefined
     yield* this.#pass(seen, batch => this.#apply(batch, addsAtOnce), addsAtOnce ? lastOther : undefined)
     if (!addsAtOnce || this.#isStopped) return
-    this.#count({ entitlement: await commands.addStagedEntitlements({}) })
+    this.#count({ entitlement: await commands.addStagedEntitlements({ count }) })
     this.lastLine = Math.max(this.lastLine, end)
     while ((await commands.restoreIndex({})) > 0);
     this.#lines = this.#checked ?? 0

@@ -362,6 +362,13 @@ describe('an interrupted import', () => {
     )
   })
 
+  test('does not claim that nothing was changed if later lines are imported', () => {
+    const reached = { isApplying: true, lastLine: 0, hasChanged: true }
+    expect(messageOf('f', options, reached, words)).toBe(
+      'interrupted: some lines are imported; importing the file again is safe',
+    )
+  })
+
   test('names nothing that was not changed', () => {
     const nothing = 'interrupted: nothing was changed'
     expect(messageOf('f', options, { isApplying: false, lastLine: 0 }, words)).toBe(nothing)

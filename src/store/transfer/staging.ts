@@ -31,11 +31,8 @@ export async function stageEntitlements(
 ): Promise<StagingResult> {
   const lines = all.filter(line => line.type === 'entitlement')
   if (lines.length === 0) return { refused: [], staged: 0 }
+  await createTables(tx)
   const benefits = await stageBenefits(tx, [...new Set(lines.map(line => line.benefit_id))])
-  await tx.run(
-    sql`create temp table if not exists staged_entitlements (place integer primary key,
-        timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
-  )
   const before = await tx.get<{ place: number | null }>(
     sql`select max(place) as place from staged_entitlements`,
   )
@@ -72,11 +69,18 @@ export async function stageEntitlements(
   return { refused, staged: lines.length - ids.length }
 }
 
-/** Their numbers until they are added: a benefit of the file is not in the store yet. */
-async function stageBenefits(tx: Transaction, ids: readonly string[]): Promise<Map<string, number>> {
+async function createTables(tx: Transaction): Promise<void> {
   await tx.run(
     sql`create temp table if not exists staged_benefits (staged integer primary key, benefit_id text unique)`,
   )
+  await tx.run(
+    sql`create temp table if not exists staged_entitlements (place integer primary key,
+        timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
+  )
+}
+
+/** Their numbers until they are added: a benefit of the file is not in the store yet. */
+async function stageBenefits(tx: Transaction, ids: readonly string[]): Promise<Map<string, number>> {
   for (const id of ids)
     await tx.run(sql`insert into staged_benefits (benefit_id) values (${id}) on conflict do nothing`)
   const rows = await tx.all<{ staged: number; benefit_id: string }>(
@@ -95,9 +99,14 @@ export async function hasFewerEntitlements(db: Database, than: number): Promise<
 
 /**
  * Adds the staged entitlements. One that another process has added meanwhile keeps the later state; if it was added with other
- * content, or something that one refers to was deleted, nothing is added.
+ * content, or something that one refers to was deleted, nothing is added. Neither is it if some are missing: the writer loses
+ * its temporary tables when it has to open the store again.
  */
-export async function addStagedEntitlements(tx: Transaction, _: object): Promise<Counts> {
+export async function addStagedEntitlements(tx: Transaction, { count }: { count: number }): Promise<Counts> {
+  await createTables(tx)
+  const staged = await tx.get<{ count: number }>(sql`select count(*) as count from staged_entitlements`)
+  if (Number(staged?.count) !== count)
+    throw new Conflict('entitlements that were checked are no longer there')
   const benefits = await tx.all<{ benefit_id: string; organization_id: string }>(
     sql`select benefit_id, coalesce(organization_id, '') as organization_id
         from staged_benefits left join benefits on benefits.id = benefit_id`,
@@ -122,9 +131,8 @@ export async function addStagedEntitlements(tx: Transaction, _: object): Promise
           where excluded.last_updated > organization_entitlements.last_updated`,
   )
   await buildUniqueIndexes(tx, indexes)
-  const staged = await tx.get<{ count: number }>(sql`select count(*) as count from staged_entitlements`)
   await tx.run(sql`drop table staged_entitlements`)
-  const counts = { created: written, changed: 0, unchanged: Number(staged?.count) - written }
+  const counts = { created: written, changed: 0, unchanged: count - written }
   tx.record({ subject: 'import', after: { entitlement: counts } })
   return counts
 }
