@@ -45,7 +45,6 @@ async function addSubscription(store: Store, callback: string): Promise<string> 
     subscription: {
       id,
       client_id: 'app',
-      organization_id: null,
       owner: '',
       scopes: [],
       type: 'channel.update',

@@ -54,7 +54,6 @@ async function onBench(engine: EngineName, work: (bench: Bench) => Promise<void>
 const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewEventSubscription => ({
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
   client_id: 'app',
-  organization_id: null,
   owner: '',
   scopes: [],
   type: 'stream.online',

@@ -169,7 +169,6 @@ describe.skipIf(!engines.includes('postgres'))('retention', () => {
   const subscription: NewEventSubscription = {
     id: '00000000-0000-4000-8000-000000000001',
     client_id: 'app',
-    organization_id: null,
     owner: '',
     scopes: [],
     type: 'stream.online',

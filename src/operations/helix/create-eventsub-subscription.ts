@@ -20,7 +20,7 @@ export const handleCreateEventSubSubscription = implement(
     const wanted = readSubscription(body, given, eventCallbacks)
     if (isRefusal(wanted)) return wanted
     const { type, condition, subject, transport } = wanted
-    const { client_id, organization_id } = given
+    const { client_id } = given
     const [owner, scopes] = given.kind === 'user' ? [given.user_id, given.scopes] : ['', []]
     const id = uuid()
     const sealed = transport.method === 'webhook' ? eventSecrets.seal(id, transport.secret) : undefined
@@ -28,7 +28,6 @@ export const handleCreateEventSubSubscription = implement(
       subscription: {
         id,
         client_id,
-        organization_id,
         owner,
         scopes,
         type: type.type,

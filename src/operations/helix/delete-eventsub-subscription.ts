@@ -5,7 +5,8 @@ import { implement } from '../implement.ts'
 export const handleDeleteEventSubSubscription = implement(
   deleteEventSubSubscription,
   ({ query, caller }, { store }) => {
-    const { client_id } = theTokenCaller(caller)
-    return store.commands.deleteEventSubscription({ id: query.id, client_id })
+    const given = theTokenCaller(caller)
+    const owner = given.kind === 'user' ? given.user_id : undefined
+    return store.commands.deleteEventSubscription({ id: query.id, client_id: given.client_id, owner })
   },
 )

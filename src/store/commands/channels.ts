@@ -11,6 +11,7 @@ import type { Transaction } from '../database.ts'
 import { channelQueries, userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { emitChannelUpdate } from './channel-events.ts'
+import { endSubscriptionsOfEditor } from './event-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
 
@@ -117,6 +118,7 @@ export async function deleteEditor(tx: Transaction, args: { user_id: string; edi
     sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
   )
   if (gone === 0) return refuse('not_found', 'editor', args.editor_id)
+  await endSubscriptionsOfEditor(tx, args)
   tx.record({ subject: editorSubject(args), before: args })
   return undefined
 }

@@ -4,6 +4,7 @@ import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
+import { endSubscriptionsToOrganization } from './event-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
 
 /** A client to be stored; without `device_flow` it has the default of its kind. */
@@ -60,6 +61,9 @@ export async function changeClient(
   const client = await asStored(tx, args.id)
   // Waiting devices would be refused at the last step anyway; this fails them at once.
   if (!client.device_flow) await tx.run(sql`delete from device_codes where client_id = ${client.id}`)
+  const { organization_id } = before
+  if (organization_id !== null && organization_id !== client.organization_id)
+    await endSubscriptionsToOrganization(tx, { client_id: client.id, organization_id })
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   tx.record({ subject: `client/${client.id}`, before, after: client })
   return client

@@ -20,14 +20,13 @@ import {
   subscriptionColumns,
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
-import { isOneOf, type Sql, sql } from '../sql/tag.ts'
+import { all, isOneOf, lockRows, type Sql, sql } from '../sql/tag.ts'
 import { beyond, CAPS } from './cap-sizes.ts'
 import { sendMessage } from './emit.ts'
 
 export interface NewEventSubscription {
   readonly id: string
   readonly client_id: string
-  readonly organization_id: string | null
   /** The user of the token of a WebSocket; empty for an app token. */
   readonly owner: string
   /** The scopes of that token. */
@@ -129,10 +128,14 @@ async function authorize(
 ): Promise<{ by: string | null } | Refusal<'subscription_forbidden'>> {
   const { access } = type
   if (access.kind === 'anyone') return { by: null }
-  if (access.kind === 'organization')
-    return wanted.organization_id !== null && wanted.condition.organization_id === wanted.organization_id
+  if (access.kind === 'organization') {
+    const client = await tx.get<{ organization_id: string | null }>(
+      sql`select organization_id from clients where id = ${wanted.client_id}`,
+    )
+    return client?.organization_id === wanted.condition.organization_id
       ? { by: null }
       : refuse('subscription_forbidden', 'the client belongs to another organization')
+  }
   const broadcaster = wanted.condition.broadcaster_user_id ?? ''
   const named = access.as === undefined ? undefined : wanted.condition[access.as]
   if (wanted.method === 'websocket') {
@@ -149,17 +152,18 @@ async function authorize(
   const among =
     named === undefined ? sql`user_id in ${people}` : sql`user_id = ${named} and user_id in ${people}`
   const by = await authorizedAmong(tx, among, { client_id: wanted.client_id, scope: access.scope, now })
-  if (by !== undefined) return { by }
+  if (by !== undefined && (await isOwnerOrEditor(tx, broadcaster, by))) return { by }
   return refuse(
     'subscription_forbidden',
     `the broadcaster or an editor has to authorize the application with the scope ${access.scope}`,
   )
 }
 
+/** An editor is locked, so that a removal at the same time ends the subscription. */
 async function isOwnerOrEditor(tx: Transaction, broadcaster: string, user: string): Promise<boolean> {
   if (user === broadcaster) return true
   const editor = await tx.get(
-    sql`select 1 as found from editors where user_id = ${broadcaster} and editor_id = ${user}`,
+    sql`select 1 as found from editors where user_id = ${broadcaster} and editor_id = ${user}${lockRows}`,
   )
   return editor !== undefined
 }
@@ -223,13 +227,18 @@ async function findSocket(
   return socket
 }
 
-/** Deletes a subscription of a client, with its pending messages. */
+/** Deletes a subscription, of a client or an owner if they are given, with its pending messages. */
 export async function deleteEventSubscription(
   tx: Transaction,
-  args: { id: string; client_id?: string | undefined },
+  args: { id: string; client_id?: string | undefined; owner?: string | undefined },
 ): Promise<Refusal<'not_found'> | undefined> {
-  const ofClient = args.client_id === undefined ? sql`1 = 1` : sql`client_id = ${args.client_id}`
-  const gone = await tx.run(sql`delete from event_subscriptions where id = ${args.id} and ${ofClient}`)
+  const { id, client_id, owner } = args
+  const conditions = [
+    sql`id = ${id}`,
+    ...(client_id === undefined ? [] : [sql`client_id = ${client_id}`]),
+    ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
+  ]
+  const gone = await tx.run(sql`delete from event_subscriptions where ${all(conditions)}`)
   if (gone === 0) return refuse('not_found', 'subscription', args.id)
   tx.record({ subject: `event-subscription/${args.id}`, before: { id: args.id } })
   return undefined
@@ -271,6 +280,27 @@ export async function endUnauthorizedSubscriptions(
     if (await hasAuthorized(tx, { ...args, scope: access.scope })) continue
     await endSubscriptions(tx, sql`id = ${id}`, 'authorization_revoked', { revokes: true })
   }
+}
+
+/** Ends the subscriptions about a channel that depend on an editor who has been removed. */
+export async function endSubscriptionsOfEditor(
+  tx: Transaction,
+  { user_id, editor_id }: { user_id: string; editor_id: string },
+): Promise<void> {
+  if (user_id === editor_id) return
+  const about = isOneOf(sql`topic`, topicsAbout(user_id))
+  const depending = sql`authorized_by = ${editor_id} and ${about}`
+  await endSubscriptions(tx, depending, 'authorization_revoked', { revokes: true })
+}
+
+/** Ends the subscriptions of a client about an organization that it no longer belongs to. */
+export async function endSubscriptionsToOrganization(
+  tx: Transaction,
+  { client_id, organization_id }: { client_id: string; organization_id: string },
+): Promise<void> {
+  const about = isOneOf(sql`topic`, topicsAbout(organization_id))
+  const depending = sql`client_id = ${client_id} and ${about}`
+  await endSubscriptions(tx, depending, 'authorization_revoked', { revokes: true })
 }
 
 /** Ends the subscriptions about a user who is being deleted, and those that depend on the user. */

@@ -1,0 +1,71 @@
+/** Subscriptions end with what authorized them, on both transports, and changes of games reach those of channels. */
+import { expect, test } from 'bun:test'
+import { newChannel } from '../operations/helix/channels.ts'
+import { newClient, subscribe, webhook } from '../operations/helix/subscriptions.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { EventClient } from '../support/event-client.ts'
+import { Receiver, settled, statusOf, subscribed, until } from './receiver.ts'
+
+onEachStore('authorization of subscriptions', {}, current => {
+  test('those of an editor who is removed end, about that channel only', async () => {
+    const server = current()
+    const [channel, other, editor] = [
+      await newChannel(server),
+      await newChannel(server),
+      await newChannel(server),
+    ]
+    for (const { id } of [channel, other])
+      await server.control('PUT', `/channels/${id}/editors/${editor.id}`, {})
+    const client = await newClient(server)
+    const scopes = ['user:read:broadcast', 'moderator:read:followers']
+    const token = await client.userToken(editor.id, scopes)
+    const socket = await EventClient.connect(`${server.url}/ws`)
+    const byWebsocket = { method: 'websocket', session_id: await socket.sessionId() }
+    const markersOf = (broadcaster_user_id: string) => ({
+      type: 'strand.marker.create',
+      condition: { broadcaster_user_id },
+    })
+    const follows = {
+      type: 'channel.follow',
+      version: '2',
+      condition: { broadcaster_user_id: channel.id, moderator_user_id: editor.id },
+    }
+    const add = async (wanted: object, transport: object, by: string) => {
+      const answer = await subscribe(server, { ...wanted, transport }, by)
+      expect([answer.status, answer.text]).toEqual([202, expect.any(String)])
+      return answer.body.data[0].id as string
+    }
+    const ending = [
+      await add(markersOf(channel.id), byWebsocket, token),
+      await add(follows, byWebsocket, token),
+      await add(markersOf(channel.id), webhook(), client.app_token),
+    ]
+    const kept = await add(markersOf(other.id), byWebsocket, token)
+    await server.control('DELETE', `/channels/${channel.id}/editors/${editor.id}`)
+    for (const id of ending) expect(await statusOf(server, id)).toBe('authorization_revoked')
+    expect(await statusOf(server, kept)).toBe('enabled')
+    await socket.message('revocation', 1)
+    expect(
+      (await subscribe(server, { ...markersOf(channel.id), transport: byWebsocket }, token)).status,
+    ).toBe(403)
+    socket.close()
+  })
+
+  test('those about an organization end when the client moves to another', async () => {
+    const server = current()
+    const client = await newClient(server)
+    const organization_id = server.world.organization.id
+    const wanted = (type: string) => ({ type, condition: { organization_id }, is_batching_enabled: true })
+    const ids: string[] = []
+    for (const type of ['drop.entitlement.grant', 'strand.entitlement.update'])
+      ids.push((await subscribe(server, wanted(type), client.app_token)).body.data[0].id)
+    const kept = (await subscribe(server, {}, client.app_token)).body.data[0].id
+    await server.control('PATCH', `/clients/${client.id}`, { name: 'Renamed' })
+    for (const id of ids) expect(await statusOf(server, id)).not.toBe('authorization_revoked')
+    await server.control('PATCH', `/clients/${client.id}`, { organization_id: null })
+    for (const id of ids) expect(await statusOf(server, id)).toBe('authorization_revoked')
+    expect(await statusOf(server, kept)).not.toBe('authorization_revoked')
+    const again = await subscribe(server, wanted('strand.entitlement.update'), client.app_token)
+    expect(again.status).toBe(403)
+  })
+})
