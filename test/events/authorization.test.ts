@@ -68,4 +68,35 @@ onEachStore('authorization of subscriptions', {}, current => {
     const again = await subscribe(server, wanted('strand.entitlement.update'), client.app_token)
     expect(again.status).toBe(403)
   })
+
+  test('a game that is renamed or deleted changes the category of its channels', async () => {
+    const server = current()
+    const game = String(Math.floor(1e9 + Math.random() * 1e9))
+    await server.control('PUT', `/games/${game}`, { name: 'Kelp' })
+    const { id } = await newChannel(server)
+    await server.control('PATCH', `/channels/${id}`, { game_id: game, title: 'Dive' })
+    const receiver = new Receiver()
+    const condition = { broadcaster_user_id: id }
+    const subscription = await subscribed(server, {
+      type: 'channel.update',
+      version: '2',
+      condition,
+      callback: receiver.url(),
+    })
+    const categories = () =>
+      receiver
+        .notifications()
+        .map(({ body: { event } }) => [event.title, event.category_id, event.category_name])
+    await server.control('PUT', `/games/${game}`, { igdb_id: '7' })
+    await server.control('PUT', `/games/${game}`, { name: 'Kelp Forest' })
+    await until(() => categories().length === 1)
+    await server.control('DELETE', `/games/${game}`)
+    await until(() => categories().length === 2)
+    await settled(server, subscription)
+    expect(categories()).toEqual([
+      ['Dive', game, 'Kelp Forest'],
+      ['Dive', '', ''],
+    ])
+    await receiver.stop()
+  })
 })

@@ -1,8 +1,11 @@
 /** The events about channels and users. Names are read only if a subscription wants them. */
+import { eventTypeNamed } from '../../contract/events/event-types.ts'
 import { namesAs } from '../../contract/resources/id.ts'
 import type { Channel, User } from '../../contract/resources/world.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
+import { topicOf } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
+import { channelQueries } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { emit } from './emit.ts'
 
@@ -42,25 +45,38 @@ export async function emitOffline(tx: Transaction, user_id: string): Promise<voi
 /** Only changes of what the event carries count. */
 export async function emitChannelUpdate(tx: Transaction, before: Channel, channel: Channel): Promise<void> {
   const { user_id, title, language, game_id } = channel
-  const labels = shownLabels(channel)
   const isSame =
     title === before.title &&
     language === before.language &&
     game_id === before.game_id &&
-    labels.join() === shownLabels(before).join()
-  if (isSame) return
-  await emit(tx, 'channel.update', [user_id], async () => {
-    const names = await namesOf(tx, [user_id])
-    const game = await tx.get<{ name: string }>(sql`select name from games where id = ${game_id}`)
-    return [...names.values()].map(user => ({
+    shownLabels(channel).join() === shownLabels(before).join()
+  if (!isSame) await emitChannels(tx, [user_id])
+}
+
+/** The channels of a game that have a subscription to their changes. */
+export async function watchedChannelsOf(tx: Transaction, game_id: string): Promise<string[]> {
+  const topics = topicOf(eventTypeNamed('channel.update'), '')
+  const rows = await tx.all<{ user_id: string }>(
+    sql`select distinct c.user_id from channels c
+          join event_subscriptions s on s.topic = cast(${topics} as text) || c.user_id and s.ended_at is null
+        where c.game_id = ${game_id}`,
+  )
+  return rows.map(row => row.user_id)
+}
+
+/** `channel.update` with what these channels are now. */
+export async function emitChannels(tx: Transaction, user_ids: readonly string[]): Promise<void> {
+  await emit(tx, 'channel.update', user_ids, async () => {
+    const channels = await channelQueries(tx).described(user_ids)
+    return channels.map(({ user_id, user_login, user_name, game_id, game_name, ...channel }) => ({
       subject: user_id,
       event: {
-        ...broadcasterOf(user),
-        title,
-        language,
+        ...broadcasterOf({ id: user_id, login: user_login, display_name: user_name }),
+        title: channel.title,
+        language: channel.language,
         category_id: game_id,
-        category_name: game?.name ?? '',
-        content_classification_labels: labels,
+        category_name: game_name,
+        content_classification_labels: shownLabels(channel),
       },
     }))
   })

@@ -5,6 +5,7 @@ import { fold } from '../../domain/fold.ts'
 import type { Transaction } from '../database.ts'
 import { gameQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
+import { emitChannels, watchedChannelsOf } from './channel-events.ts'
 import { deleteById, refuseUnknown } from './references.ts'
 import { publishStreams } from './streams.ts'
 
@@ -34,6 +35,8 @@ export async function putGame(
   // Pages of live streams show the name, and pages of top games also the id at IGDB.
   if (before !== undefined && (before.name !== name || before.igdb_id !== game.igdb_id))
     await publishStreams(tx, sql`c.game_id = ${args.id}`)
+  if (before !== undefined && before.name !== name)
+    await emitChannels(tx, await watchedChannelsOf(tx, args.id))
   tx.record({ subject: `game/${args.id}`, before, after: game })
   return game
 }
@@ -48,7 +51,9 @@ export async function deleteGame(tx: Transaction, args: { id: string }) {
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )
+  const watched = await watchedChannelsOf(tx, args.id)
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
+  await emitChannels(tx, watched)
   const refused = await deleteById(tx, 'game', args.id)
   for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`, args.id)
   return refused
