@@ -13,7 +13,7 @@ export function answerSocket(
   upgrade: (request: SocketRequest) => boolean,
 ): Response {
   if (context.headers.get('upgrade')?.toLowerCase() !== 'websocket') return raise('upgrade_required')
-  const query = new Map(parseQuery(context.search).filter(([, value]) => value !== ''))
+  const query = readScalars(context.search, ['keepalive_timeout_seconds', 'reconnect'])
   const keepalive = query.get('keepalive_timeout_seconds')
   if (keepalive !== undefined && !isKeepalive(keepalive))
     raise('malformed_parameter', 'keepalive_timeout_seconds', 'the value must be an integer from 10 to 600')
@@ -21,6 +21,17 @@ export function answerSocket(
   if (upgrade({ keepalive, reconnect: query.get('reconnect'), leave })) return UPGRADED
   leave()
   return raise('upgrade_required')
+}
+
+/** The values of parameters that are given at most once; an empty one counts as absent (D-11). */
+function readScalars(search: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of parseQuery(search)) {
+    if (value === '' || !names.includes(name)) continue
+    if (values.has(name)) raise('repeated_parameter', name)
+    values.set(name, value)
+  }
+  return values
 }
 
 /** The runtime has answered already. */

@@ -47,6 +47,8 @@ onEachStore('the WebSocket for events', {}, current => {
       client.close()
       for (const value of ['9', '601', '010', '1e2', '-10', 'x'])
         expect([value, (await open(`?keepalive_timeout_seconds=${value}`)).status]).toEqual([value, 400])
+      const twice = await open('?keepalive_timeout_seconds=10&keepalive_timeout_seconds=20')
+      expect(twice.status).toBe(400)
     })
     test('without an upgrade is answered with 426', async () => {
       const answer = await current().call({ path: '/ws' })

@@ -154,7 +154,14 @@ describeOperation(createEventSubSubscription, { valid }, ({ ok, fails }) => {
         { ...webhook(), secret },
         malformed('transport.secret', 'the value must be 10 to 100 printable ASCII characters'),
       ])
-    for (const callback of ['example.com/x', 'ftp://example.com/', 'https://', 'javascript:alert(1)'])
+    for (const callback of [
+      'example.com/x',
+      'ftp://example.com/',
+      'https://',
+      'javascript:alert(1)',
+      'https://example.com/a\nb',
+      ' https://example.com/',
+    ])
       transports.push([
         { ...webhook(), callback },
         malformed('transport.callback', 'the value must be an http or https URL'),
