@@ -144,6 +144,25 @@ onEachStore('a path without an operation', { streams: 3 }, server => {
     )
   })
 
+  test('404 under the alias of subscriptions only paths of subscriptions are explained', async () => {
+    const messageAt = async (method: Method, path: string) => {
+      const { status, body } = await server().call({ method, path })
+      return [status, body.message]
+    }
+    const plain = (await messageAt('GET', '/helix/nothing/like/it'))[1]
+    for (const path of ['/eventsub/streams', '/eventsub/users/follows', '/eventsub/subscriptions/events'])
+      expect([path, await messageAt('GET', path)]).toEqual([path, [404, plain]])
+    expect(await messageAt('POST', '/eventsub/channels')).toEqual([404, plain])
+    expect(await messageAt('PUT', '/eventsub/subscriptions')).toEqual([
+      404,
+      'PUT /eventsub/subscriptions does not exist; /eventsub/subscriptions supports GET, POST and DELETE.',
+    ])
+    expect((await messageAt('GET', '/eventsub/subscription'))[1]).toContain('/eventsub/subscriptions')
+    expect((await messageAt('GET', '/eventsub/conduits'))[1]).toStartWith(
+      'Get Conduits (GET /eventsub/conduits) is not offered',
+    )
+  })
+
   test('404 a path close to an offered one names that one', async () => {
     for (const [path, meant] of [
       ['/helix/stream', '/helix/streams'],
