@@ -288,8 +288,7 @@ export class Endpoint {
       .get('content-type')
       ?.toLowerCase()
       .startsWith('application/x-www-form-urlencoded')
-    if (isForm && this.family === 'oauth')
-      call.body = reader.body({}, [...pairs, ...parseForm(bytes)]) as never
+    if (isForm && this.family === 'oauth') call.body = reader.body({}, pairs, parseForm(bytes)) as never
     else if (this.operation.bodyFrom === 'text') call.bodyText = decodeText(bytes)
     else call.body = reader.body(parseJsonObject(bytes), pairs) as never
     call.window = this.#paging.windowOf(call)

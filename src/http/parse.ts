@@ -38,7 +38,8 @@ export function parseJsonObject(bytes: Uint8Array): Fields {
 /** Reads and checks the input of one operation. Built once from its declaration. */
 export interface InputReader {
   query(search: string): Fields
-  body(json: Fields, pairs: Pairs): Fields
+  /** The fields of a JSON object or of a form, and of the query string where the operation reads them from anywhere. */
+  body(json: Fields, query: Pairs, form?: Pairs): Fields
   params(raw: Readonly<Record<string, string>>): Fields
 }
 
@@ -64,10 +65,11 @@ export function createInputReader(operation: Operation): InputReader {
       }
       return fields
     },
-    body: (json, pairs) => {
+    body: (json, query, form = []) => {
       if (bodySchema === undefined || checkBody === undefined || bodyParameters === undefined) return {}
       const fields = pickKnown(bodySchema, json)
-      if (operation.bodyFrom === 'anywhere') merge(fields, readEncoded(pairs, bodyParameters))
+      if (operation.bodyFrom === 'anywhere')
+        for (const pairs of [form, query]) merge(fields, readEncoded(pairs, bodyParameters))
       checkBody(fields)
       return fields
     },
@@ -96,8 +98,9 @@ function refuseTooMany(fields: Fields, names: readonly string[]): void {
   let first = ''
   for (const name in fields) {
     if (!names.includes(name)) continue
-    first ||= name
-    count += (fields[name] as readonly string[]).length
+    const { length } = fields[name] as readonly string[]
+    if (length > 0) first ||= name
+    count += length
   }
   if (count > MAX_LOOK_UP)
     raise('malformed_parameter', first, `the value must be less than or equal to ${MAX_LOOK_UP}`)
@@ -141,13 +144,16 @@ function readPlain(text: string, parameters: readonly Parameter[]): Fields {
   return fields
 }
 
-/** An empty value counts as absent, unless `emptyIsValue` is declared; a repeated scalar is rejected. */
+/**
+ * An empty value counts as absent, unless `emptyIsValue` is declared: then a list that has only empty ones is an empty list.
+ * A repeated scalar is rejected.
+ */
 function add(fields: Fields, { name, type, emptyIsValue }: Parameter, value: string): void {
   if (value === '' && !emptyIsValue) return
   const present = fields[name]
   if (type === 'array') {
-    if (present === undefined) fields[name] = [value]
-    else (present as string[]).push(value)
+    if (present === undefined) fields[name] = value === '' ? [] : [value]
+    else if (value !== '') (present as string[]).push(value)
   } else if (present !== undefined) raise('repeated_parameter', name)
   else fields[name] = type === 'integer' ? integer(name, value) : value
 }
@@ -158,7 +164,7 @@ function integer(name: string, text: string): number {
     : raise('malformed_parameter', name, 'the value must be an integer')
 }
 
-/** Merges the query string into the fields of a body. A field may be in both only with the same value. */
+/** Merges a form or the query string into the fields of a body. A field may be in both only with the same value. */
 function merge(fields: Fields, more: Fields): void {
   for (const name of Object.keys(fields)) if (fields[name] === '') delete fields[name]
   for (const [name, value] of Object.entries(more)) {

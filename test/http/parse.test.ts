@@ -461,7 +461,9 @@ describe('parameters that name rows (D-62)', () => {
 
   test('an empty value counts only where that is declared', () => {
     expect(read('id=&id=')).toEqual({})
-    expect(read('id=&login=&login=x&description=')).toEqual({ login: ['', 'x'], description: '' })
+    expect(read('id=&login=&login=x&description=')).toEqual({ login: ['x'], description: '' })
+    expect(read('login=&login=')).toEqual({ login: [] })
+    expect(read(`${'login=&'.repeat(150)}${many('id', 100).join('&')}`)).toMatchObject({ login: [] })
     expect(problemOf(() => read('description=&description=')).name).toBe('repeated_parameter')
   })
 })

@@ -12,15 +12,14 @@ const LOGIN = new RegExp(LOGIN_PATTERN)
 export const handleGetUsers = implement(getUsers, ({ query, caller }, { store, publicUrl }) => {
   const { id, login } = query
   const isGiven = id !== undefined || login !== undefined
-  if (isGiven && [id, login].every(values => values?.every(isEmpty) ?? true)) raise('bad_identifiers')
+  // Only empty ones are an empty list.
+  if (isGiven && !id?.length && !login?.length) raise('bad_identifiers')
   const found = lookUp<User>(
     { values: isGiven ? id : [ownId(caller)], find: store.users.withIds, valueIn: user => user.id },
     { values: login && loginsIn(login), find: store.users.withLogins, valueIn: user => user.login },
   )
   return chain(found, users => ({ data: users.map(user => renderProfile(user, caller, publicUrl)) }))
 })
-
-const isEmpty = (value: string): boolean => value === ''
 
 /** Lower case. Only what has the form of a login: some letters beyond ASCII become ASCII in lower case. */
 const loginsIn = (values: readonly string[]): string[] =>

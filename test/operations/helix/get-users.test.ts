@@ -238,6 +238,9 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
       return saying(await ask(server, { search }), BAD_IDENTIFIERS)
     })
   }
+  fails('bad_identifiers', 'with only empty values, however many', async server =>
+    saying(await ask(server, { search: 'id=&'.repeat(101) }), BAD_IDENTIFIERS),
+  )
   fails('malformed_parameter', 'with more than 100 values of one key', async server =>
     saying(await ask(server, { search: many('login', 101) }), tooMany('login')),
   )

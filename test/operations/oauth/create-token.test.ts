@@ -94,8 +94,10 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   })
 
   ok('a parameter may come twice if both say the same', async server => {
-    const answer = await ask(server, { ...valid(server), query: { grant_type: 'client_credentials' } })
-    expect(answer.status).toBe(200)
+    for (const request of [valid(server), form(appGrant(server))]) {
+      const answer = await ask(server, { ...request, query: { grant_type: 'client_credentials' } })
+      expect(answer.status).toBe(200)
+    }
   })
 
   ok('an empty body of application/octet-stream with scope= is what one library sends', async server => {
