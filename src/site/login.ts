@@ -75,12 +75,15 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   )
   if (opened instanceof PasswordsBusy) return withRetryAfter(again(BUSY, 503), opened.retryAfterSeconds)
   if (opened === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
-  if (opened === 'wrong') return again('Incorrect user name or password.', 401)
+  if (opened === 'wrong') return again(INCORRECT, 401)
   await endCurrentSession(browser, services)
-  await logIn(browser, services, opened)
+  const { id, password_hash } = opened
+  if (password_hash === null || !(await logIn(browser, services, { id, password_hash })))
+    return again(INCORRECT, 401)
   return { goTo: next }
 }
 
+const INCORRECT = 'Incorrect user name or password.'
 export const BUSY = 'Too many passwords are being checked right now. Try again in a few seconds.'
 export const LOCKED_OUT = 'Too many failed attempts. Wait a few minutes and try again.'
 

@@ -81,15 +81,18 @@ async function findSession(
   return session
 }
 
-/** Logs the user in with a fresh session, never one that the browser presented. */
+/**
+ * Logs the user in with a fresh session, never one that the browser presented. False: the password is no longer that of the
+ * account.
+ */
 export async function logIn(
   browser: Browser,
   { store, clock, lifetimes, knownBrowsers }: SessionServices & Pick<PageServices, 'knownBrowsers'>,
-  account: Account,
-): Promise<void> {
+  account: Account & { readonly password_hash: string },
+): Promise<boolean> {
   const secret = mintSecret('session')
   const now = clock.now()
-  await store.commands.startSession({
+  const refused = await store.commands.startSession({
     session: {
       hash: hashOf(secret),
       id: uuid(),
@@ -97,10 +100,13 @@ export async function logIn(
       expires_at: expiry(now, lifetimes.session_seconds),
       browser: browser.name,
     },
+    password_hash: account.password_hash,
     now: isoMillis(now),
   })
+  if (refused !== undefined) return false
   browser.rememberSession(secret, lifetimes.session_seconds)
   browser.rememberBrowser(knownBrowsers.remember(browser.browserCookie, account))
+  return true
 }
 
 /** The path to continue to after log-in; always on this server. */

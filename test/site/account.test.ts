@@ -1,5 +1,6 @@
 /** The account page: applications, sessions and the password are the person's own. */
 import { expect, test } from 'bun:test'
+import { isoMillis } from '../../src/kit/clock.ts'
 import { allow, authorizeLink, codeFor, loggedIn, redeem, register, validate } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
@@ -121,6 +122,23 @@ onEachStore('the account page', {}, server => {
     await again.browse('/login')
     expect((await again.submit('/login', { login, password })).status).toBe(401)
     expect((await again.submit('/login', { login, password: 'the second password' })).status).toBe(200)
+  })
+
+  test('401 a log-in whose password is changed while it is checked', async () => {
+    const { id, login, password } = await newUser()
+    const { store, clock } = server().strand.services
+    const account = await store.accounts.credentials(login)
+    expect(account?.id).toBe(id)
+    await server().control('PUT', `/users/${id}`, { password: `${password} and more` })
+    const now = clock.now()
+    const session = { hash: 'h', id: 's', user_id: id, expires_at: isoMillis(now + 1000), browser: '' }
+    const started = await store.commands.startSession({
+      session,
+      password_hash: account?.password_hash ?? '',
+      now: isoMillis(now),
+    })
+    expect(started).toMatchObject({ problem: 'not_found' })
+    expect(await store.accounts.sessionWithId('s')).toBeUndefined()
   })
 
   test('400 a wrong current or a short new password changes nothing, and guessing it is limited', async () => {

@@ -246,8 +246,10 @@ const scopesOfConnection: Hammering = async server => {
 
 const sessions: Hammering = async server => {
   const { id, login } = server.world.users[1] ?? { id: '', login: '' }
+  const { store } = server.strand.services
+  const { password_hash = null } = (await store.accounts.credentials(login)) ?? {}
   for (let n = 0; n < CAPS.sessionsOfUser; n++) {
-    await server.strand.services.store.commands.startSession({
+    await store.commands.startSession({
       session: {
         hash: uuid(),
         id: uuid(),
@@ -255,6 +257,7 @@ const sessions: Hammering = async server => {
         expires_at: '2999-01-01T00:00:00.000Z',
         browser: 'Firefox',
       },
+      password_hash,
       now: '2026-01-01T00:00:00.000Z',
     })
   }

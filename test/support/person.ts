@@ -57,7 +57,9 @@ export class Person {
       expires_at: expiry(now, 3600),
       browser: 'Test',
     }
-    await store.commands.startSession({ session, now: isoMillis(now) })
+    const user = await store.users.find(user_id)
+    const { password_hash = null } = (await store.accounts.credentials(user?.login ?? '')) ?? {}
+    await store.commands.startSession({ session, password_hash, now: isoMillis(now) })
     this.#server.canaries.add(secret)
     this.#cookies.set('__Host-strand-session', secret)
   }

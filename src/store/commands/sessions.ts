@@ -1,4 +1,4 @@
-import { refuse } from '../../contract/problem.ts'
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capSessions } from './caps.ts'
@@ -14,17 +14,28 @@ interface NewSession {
   readonly browser: string
 }
 
+/**
+ * Starts a session of a user whose password was checked. That takes a while: if the password has been changed meanwhile, the
+ * session is refused, because the change has ended all others.
+ */
 export async function startSession(
   tx: Transaction,
-  args: { session: NewSession; now: string },
-): Promise<void> {
+  args: { session: NewSession; password_hash: string | null; now: string },
+): Promise<Refusal<'not_found'> | undefined> {
   const { session } = args
+  await tx.lock(sql`select id from users where id = ${session.user_id}`, 'users')
+  const user = await tx.get<{ password_hash: string | null }>(
+    sql`select password_hash from users where id = ${session.user_id}`,
+  )
+  if (user === undefined || user.password_hash !== args.password_hash)
+    return refuse('not_found', 'user', session.user_id)
   await tx.run(
     sql`insert into sessions (hash, id, user_id, created_at, seen_at, expires_at, browser)
         values (${session.hash}, ${session.id}, ${session.user_id}, ${args.now}, ${args.now}, ${session.expires_at},
           ${session.browser})`,
   )
   await capSessions(tx, session)
+  return undefined
 }
 
 /** Extends a session that is in use. */
