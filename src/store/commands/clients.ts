@@ -1,9 +1,10 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Client } from '../../contract/resources/world.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
+import { isRegisteredRedirect } from '../../domain/redirect.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
-import { sql } from '../sql/tag.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
 import { endSubscriptionsToOrganization } from './event-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
 
@@ -55,6 +56,8 @@ export async function changeClient(
         where id = ${args.id}`,
   )
   if (wanted.kind === 'public') await tx.run(sql`update clients set secret_hash = null where id = ${args.id}`)
+  if (wanted.kind === 'public' && before.kind !== 'public') await endConfidentialRights(tx, args.id)
+  await dropCodesElsewhere(tx, wanted)
   await tx.run(sql`delete from implicit_clients where client_id = ${args.id}`)
   if (wanted.implicit_grant) await allowImplicit(tx, args.id)
   await setDeviceFlow(tx, args)
@@ -91,6 +94,25 @@ export async function deleteClient(tx: Transaction, args: { id: string }) {
   tx.publish({ kind: 'access', access: { client_id: args.id } })
   tx.record({ subject: `client/${args.id}`, before })
   return undefined
+}
+
+/** Ends what a public client cannot have: app tokens, refresh tokens that never expire, codes that need no verifier. */
+async function endConfidentialRights(tx: Transaction, client_id: string): Promise<void> {
+  await tx.run(sql`delete from tokens where client_id = ${client_id} and kind in ('app', 'refresh')`)
+  await tx.run(
+    sql`delete from authorization_codes where client_id = ${client_id} and used_at is null and challenge is null`,
+  )
+}
+
+/** Deletes codes that would be redeemed for a redirect URI which is no longer registered. */
+async function dropCodesElsewhere(tx: Transaction, { id, redirect_uris }: Client): Promise<void> {
+  const codes = await tx.all<{ hash: string; redirect_uri: string }>(
+    sql`select hash, redirect_uri from authorization_codes where client_id = ${id} and used_at is null`,
+  )
+  const gone = codes.filter(({ redirect_uri }) => !isRegisteredRedirect(redirect_uris, redirect_uri))
+  if (gone.length === 0) return
+  const hashes = gone.map(({ hash }) => hash)
+  await tx.run(sql`delete from authorization_codes where ${isOneOf(sql`hash`, hashes)}`)
 }
 
 /** Stores an explicit choice. A client without one keeps the default of its kind, even when its kind changes. */

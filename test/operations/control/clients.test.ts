@@ -7,6 +7,7 @@ import {
   patchClient,
   rotateClientSecret,
 } from '../../../src/contract/control/clients.ts'
+import { codeFor, redeem, register } from '../../support/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, idsOf, isGoodToken, naming, UNKNOWN_UUID, walk } from './operator.ts'
@@ -197,6 +198,33 @@ describeOperation(
       expect(await flow(client.id, { name: 'Renamed' })).toBe(true)
       expect(await flow(client.id, { device_flow: false })).toBe(false)
       expect(await flow(client.id, { kind: 'public' })).toBe(false)
+    })
+
+    ok('a client that becomes public keeps nothing that only a confidential one may have', async server => {
+      const application = await register(server)
+      const unproven = await codeFor(server, application)
+      const { refresh_token, access_token } = (
+        await redeem(server, application, await codeFor(server, application))
+      ).body
+      const { access_token: app } = (await logIn(server, application.id, application.secret ?? '')).body
+      await patch(server, application.id, { kind: 'public' })
+      expect((await redeem(server, { id: application.id }, unproven)).status).toBe(400)
+      const again = await server.call({
+        method: 'POST',
+        path: '/oauth2/token',
+        body: { grant_type: 'refresh_token', client_id: application.id, refresh_token },
+      })
+      expect(again.status).toBe(400)
+      expect([await isGoodToken(server, app), await isGoodToken(server, access_token)]).toEqual([false, true])
+    })
+
+    ok('a code for a redirect URI that is no longer registered ends', async server => {
+      const application = await register(server)
+      const code = await codeFor(server, application)
+      await patch(server, application.id, { name: 'Renamed' })
+      await patch(server, application.id, { redirect_uris: ['https://example.org/elsewhere'] })
+      const answer = await redeem(server, application, code)
+      expect([answer.status, answer.problem]).toEqual([400, 'invalid_code'])
     })
 
     ok('its tokens see the new organization at once', async server => {
