@@ -108,7 +108,7 @@ export class Reconciler {
   async disconnectDismissed(): Promise<void> {
     const { store, servers, log } = this.#options
     const silent = new Set<MediaServerRow>()
-    for (const { login, ...id } of await store.mediaServers.dismissed()) {
+    for (const { login, ...id } of await store.mediaServers.dismissed(KICKING)) {
       const server = servers.find(id.adapter, id.server)
       const api = server && adapters[server.adapter].api
       if (server?.api_url == null || api?.kick === undefined || silent.has(server)) continue
@@ -256,7 +256,9 @@ export class Reconciler {
     for (const { session, login } of publishers
       .filter(each => !settled.has(each.session))
       .slice(0, MOST_REVIVED)) {
-      const channel = await this.#channelOf(server, login)
+      // A user may have another login by now, and another user this one.
+      const before = known.find(each => each.session === session && each.login === login?.toLowerCase())
+      const channel = before ?? (await this.#channelOf(server, login))
       if (channel === undefined) continue
       const opening = await openPublishSession(this.#options, server, session, channel)
       if (opening.kind === 'opened') revived.push([session, channel.user_id])
@@ -301,6 +303,11 @@ export class Reconciler {
     if (unheard.length > 0) await store.commands.reportViewers({ counts: unheard })
   }
 }
+
+/** Adapters whose media servers can disconnect a publisher. */
+const KICKING = Object.entries(adapters)
+  .filter(([, { api }]) => api?.kick !== undefined)
+  .map(([name]) => name)
 
 const idPair = ({ session, user_id }: KnownSession): readonly [string, string] => [session, user_id]
 

@@ -47,13 +47,14 @@ export async function openPublishSession(
 ): Promise<Opening> {
   const now = clock.now()
   const [stream_id, video_id] = [decimalId(now), decimalId(now)]
-  const { user_id } = channel
+  const { user_id, login } = channel
   const opened = await store.commands.openSession({
     ...sessionIdOf(server, session),
     user_id,
     stream_id,
     video_id,
     watch_url: null,
+    published_as: login,
     second_publisher: secondPublisherOf(server),
     now,
   })

@@ -238,7 +238,81 @@ for (const engine of engines) {
       expect((await stateOf(1)).session).toBeUndefined()
       await reconciler.disconnectDismissed()
       expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['user1', []])
-      expect(await store.mediaServers.dismissed()).toEqual([])
+      expect(await store.mediaServers.dismissed(['nginx-rtmp'])).toEqual([])
+    })
+
+    const addUser = async (id: string, login: string) => {
+      const { stored } = streamKeys.mint(id, 1)
+      await store.commands.putUser({ id, login, stream_key: stored, now })
+    }
+    const liveSession = async (user_id: string) => (await store.mediaServers.liveSessionOf(user_id))?.session
+
+    test('the publisher of a user who is deleted is disconnected, and is not live for who gets the login', async () => {
+      now += 3_600_000
+      await addUser('2001', 'leaver')
+      nginx.publishers = [{ session: 'leaving', login: 'leaver' }]
+      await reconciler.reconcileAll()
+      expect(await liveSession('2001')).toBe('leaving')
+      await store.commands.deleteUser({ id: '2001', now })
+      await addUser('2002', 'leaver')
+      for (let pass = 0; pass < 3; pass++) {
+        now += LATE_MILLISECONDS + 1000
+        await reconciler.reconcileAll()
+        expect(await liveSession('2002')).toBeUndefined()
+      }
+      await reconciler.disconnectDismissed()
+      expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['leaver', []])
+      // Another publisher of the new user is live, also if a restarted media server counts from the start again.
+      nginx.publishers = [{ session: 'next', login: 'leaver' }]
+      await reconciler.reconcileAll()
+      expect(await liveSession('2002')).toBe('next')
+      await store.commands.deleteUser({ id: '2002', now })
+      now += 31 * 24 * 3_600_000
+      nginx.publishers = []
+      await lapse()
+      expect(await store.mediaServers.sessionsOf('nginx-rtmp', 'edge')).not.toContainEqual(
+        expect.objectContaining({ login: 'leaver' }),
+      )
+    })
+
+    test('a user who gets another login keeps the publisher, which is disconnected by its first name', async () => {
+      now += 3_600_000
+      await addUser('2003', 'first_name')
+      nginx.publishers = [{ session: 'renamed', login: 'first_name' }]
+      await reconciler.reconcileAll()
+      await addUser('2003', 'second_name')
+      await addUser('2004', 'first_name')
+      const { adapter, server, session } = { adapter: 'nginx-rtmp', server: 'edge', session: 'renamed' }
+      // Its end was reported by mistake: it is live again, and for the same user.
+      await store.commands.closeSession({ adapter, server, session, now })
+      now += LATE_MILLISECONDS + 1000
+      await reconciler.reconcileAll()
+      expect([await liveSession('2003'), await liveSession('2004')]).toEqual(['renamed', undefined])
+      await store.commands.kickPublisher({ user_id: '2003', now })
+      await reconciler.disconnectDismissed()
+      expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['first_name', []])
+      for (const id of ['2003', '2004']) await store.commands.deleteUser({ id, now })
+    })
+
+    test('publishers that no media server can disconnect do not delay the others', async () => {
+      now += 3_600_000
+      const ids = { stream_id: '1', video_id: '2', watch_url: null, user_id: '1001' }
+      for (let n = 0; n < 1010; n++)
+        await store.commands.openSession({
+          ...ids,
+          adapter: 'generic',
+          server: 'any',
+          session: String(n),
+          second_publisher: 'take_over',
+          now,
+        })
+      const taken = await store.mediaServers.sessionsOf('generic', 'any')
+      expect(taken.filter(({ dismissed_at }) => dismissed_at !== null)).toHaveLength(1009)
+      nginx.publishers = [{ session: 'behind', login: 'user2' }]
+      await reconciler.reconcileAll()
+      await store.commands.kickPublisher({ user_id: '1002', now })
+      await reconciler.disconnectDismissed()
+      expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['user2', []])
     })
 
     test('a store that does not answer delays no callback for long, and gets the session afterwards', async () => {

@@ -17,10 +17,25 @@ export async function dismissPublisher(
   await tx.write(dismissed, { user_id, now: isoMillis(now) })
 }
 
+/** The same for a user who is being deleted, with whom the session goes. */
+export async function dismissDeparted(
+  tx: Transaction,
+  { user_id, now }: { user_id: string; now: number },
+): Promise<void> {
+  const at = isoMillis(now)
+  await tx.run(
+    sql`insert into departed_publishers (adapter, server, session, login, departed_at, dismissed_at)
+        select p.adapter, p.server, p.session, coalesce(p.published_as, u.login), cast(${at} as text), cast(${at} as text)
+        from publish_sessions p join users u on u.id = p.user_id
+        where p.user_id = ${user_id} and (p.ended_at is null or p.dismissed_at is not null) and p.adapter <> 'embedded'
+        on conflict (adapter, server, session) do update
+          set login = excluded.login, departed_at = excluded.departed_at, dismissed_at = excluded.dismissed_at`,
+  )
+}
+
 /** Notes that the publisher of a session was disconnected. */
 export async function settleDismissal(tx: Transaction, args: SessionId): Promise<void> {
-  await tx.run(
-    sql`update publish_sessions set dismissed_at = null
-        where adapter = ${args.adapter} and server = ${args.server} and session = ${args.session}`,
-  )
+  const isSession = sql`adapter = ${args.adapter} and server = ${args.server} and session = ${args.session}`
+  await tx.run(sql`update publish_sessions set dismissed_at = null where ${isSession}`)
+  await tx.run(sql`update departed_publishers set dismissed_at = null where ${isSession}`)
 }

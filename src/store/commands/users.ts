@@ -10,6 +10,7 @@ import { insertRows } from '../insert-rows.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { emitUserUpdate } from './channel-events.ts'
+import { dismissDeparted } from './dismissals.ts'
 import { endSubscriptionsAbout } from './event-subscriptions.ts'
 import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
@@ -155,6 +156,7 @@ const recorded = (user: User, password_hash: string | undefined) => ({
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
+  await dismissDeparted(tx, { user_id: args.id, now: args.now })
   await endSubscriptionsAbout(tx, args.id)
   await lockCountsAround(tx, args.id)
   tx.publish({ kind: 'access', access: { user_id: args.id } })

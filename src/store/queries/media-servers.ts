@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
 import { inOrderOf } from '../keyset-order.ts'
-import { limitedTo, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')
 export const mediaServerSortKey = BY_NAME.keyOf
@@ -36,7 +36,9 @@ export interface MediaServerRow extends MediaServerAddress {
 /** A publisher of a media server, as the store knows it. */
 export interface KnownSession {
   readonly session: string
+  /** Empty if the user was deleted. */
   readonly user_id: string
+  /** As the media server knows the publisher, also after a change of the login. */
   readonly login: string
   readonly ended_at: string | null
   readonly dismissed_at: string | null
@@ -75,9 +77,12 @@ export const mediaServerQueries = (db: Database) => ({
   /** The sessions of a media server: live ones, and those that ended a short time ago. */
   sessionsOf: (adapter: string, server: string): MaybePromise<KnownSession[]> =>
     db.all<KnownSession>(
-      sql`select p.session, p.user_id, u.login, p.ended_at, p.dismissed_at
+      sql`select p.session, p.user_id, coalesce(p.published_as, u.login) as login, p.ended_at, p.dismissed_at
           from publish_sessions p join users u on u.id = p.user_id
-          where p.adapter = ${adapter} and p.server = ${server}`,
+          where p.adapter = ${adapter} and p.server = ${server}
+          union all
+          select session, '' as user_id, login, departed_at as ended_at, departed_at as dismissed_at
+          from departed_publishers where adapter = ${adapter} and server = ${server}`,
     ),
 
   /** The sessions of a media server that are live, or whose recording is not known to be complete, with their videos. */
@@ -91,6 +96,9 @@ export const mediaServerQueries = (db: Database) => ({
   session: (id: SessionId): MaybePromise<{ dismissed_at: string | null } | undefined> =>
     db.get<{ dismissed_at: string | null }>(
       sql`select dismissed_at from publish_sessions
+          where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}
+          union all
+          select departed_at as dismissed_at from departed_publishers
           where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}`,
     ),
 
@@ -99,10 +107,18 @@ export const mediaServerQueries = (db: Database) => ({
       sql`select adapter, server, session from publish_sessions where user_id = ${user_id} and ended_at is null`,
     ),
 
-  /** Sessions whose publishers have to be disconnected by a media server. */
-  dismissed: (): MaybePromise<(SessionId & { login: string })[]> =>
+  /** Sessions whose publishers have to be disconnected by a media server of these adapters that has an API. */
+  dismissed: (adapters: readonly string[]): MaybePromise<(SessionId & { login: string })[]> =>
     db.all<SessionId & { login: string }>(
-      sql`select p.adapter, p.server, p.session, u.login from publish_sessions p join users u on u.id = p.user_id
-          where p.dismissed_at is not null and p.adapter <> 'embedded' order by p.dismissed_at${limitedTo(MOST_DISMISSALS)}`,
+      sql`select due.adapter, server, session, login from (
+            select p.adapter, p.server, p.session, coalesce(p.published_as, u.login) as login, p.dismissed_at
+            from publish_sessions p join users u on u.id = p.user_id
+            where p.dismissed_at is not null and p.adapter <> 'embedded'
+            union all
+            select adapter, server, session, login, dismissed_at from departed_publishers
+            where dismissed_at is not null) as due
+          join media_servers m on m.name = due.server and m.adapter = due.adapter and m.api_url is not null
+          where ${isOneOf(sql`due.adapter`, adapters)}
+          order by dismissed_at${limitedTo(MOST_DISMISSALS)}`,
     ),
 })

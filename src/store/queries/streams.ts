@@ -91,11 +91,15 @@ export interface BroadcastsDue {
   readonly listensSince?: number
 }
 
+/** No encoder publishes for so long without a pause. */
+const DEPARTED_MILLISECONDS = 30 * 24 * 3600 * 1000
+
 export const limitsOf = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue) => ({
   silentBefore: now - listensSince < SILENT_MILLISECONDS ? '' : isoMillis(now - SILENT_MILLISECONDS),
   stoppedBefore: isoMillis(now - graceSeconds * 1000),
   endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
   dismissedBefore: isoMillis(now - DISMISSED_MILLISECONDS),
+  departedBefore: isoMillis(now - DEPARTED_MILLISECONDS),
 })
 
 /** Sessions whose events are over. A media server must not bring back a publisher that it has to disconnect. */
@@ -187,7 +191,8 @@ export const streamQueries = (db: Database) => ({
       sql`select 1 as yes where exists (
               select 1 from publish_sessions where ended_at is null and alive_at < ${silentBefore})
             or exists (select 1 from streams where stopped_at <= ${stoppedBefore})
-            or exists (select 1 from publish_sessions where ${forgottenSessions(limits)})`,
+            or exists (select 1 from publish_sessions where ${forgottenSessions(limits)})
+            or exists (select 1 from departed_publishers where departed_at < ${limits.departedBefore})`,
     )
     return found !== undefined
   },

@@ -17,6 +17,7 @@ import { studio } from './015-studio.ts'
 import { playbackUrl } from './016-playback-url.ts'
 import { compactRows } from './017-compact-rows.ts'
 import { keysByMasterKey } from './018-keys-by-master-key.ts'
+import { departedPublishers } from './019-departed-publishers.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   { text: playbackUrl, additive: true },
   { text: compactRows, additive: false },
   { text: keysByMasterKey, additive: true },
+  { text: departedPublishers, additive: true },
 ]
