@@ -62,6 +62,38 @@ for (const engine of engines) {
       expect(video).toMatchObject({ created_at: '2026-03-01T12:00:00Z', ended_at: '2026-03-01T12:00:10Z' })
     })
 
+    test('a stream that an operator starts within the grace period stays', async () => {
+      const channel = await newChannel()
+      await open(channel, 'left', START)
+      await stop('left', START + 10 * SECOND)
+      const started_at = '2026-03-01T12:00:20Z'
+      const ids = { stream_id: '4999', video_id: '2999', started_at }
+      await store.commands.startStream({ user_id: channel, ...ids })
+      await lapse(START + 500 * SECOND)
+      expect(await isLive(channel)).toBeTrue()
+    })
+
+    test('a marker of the grace period is at the end of the video', async () => {
+      const channel = await newChannel()
+      await open(channel, 'marked', START)
+      const mark = (second: number) =>
+        store.commands.createMarker({
+          marker_id: `${second}`.padStart(32, '0'),
+          broadcaster_id: channel,
+          caller: { client_id: 'client', user_id: channel },
+          description: '',
+          now: START + second * SECOND,
+        })
+      const early = await mark(5)
+      expect(early).toMatchObject({ position_seconds: 5 })
+      await stop('marked', START + 10 * SECOND)
+      expect(await mark(30)).toMatchObject({ position_seconds: 30 })
+      await lapse(START + (10 + GRACE) * SECOND)
+      const [video] = (await store.videos.page({ user_id: channel }, { first: 5, direction: 'forward' })).rows
+      const { rows } = await store.markers.ofVideo(video?.id ?? '', { first: 10, direction: 'forward' })
+      expect(rows.map(row => row.position_seconds).sort((a, b) => a - b)).toEqual([5, 10])
+    })
+
     test('a publisher that returns within the grace period continues the stream and its video', async () => {
       const channel = await newChannel()
       const first = await open(channel, 'first', START)
@@ -203,19 +235,26 @@ for (const engine of engines) {
     test('a publisher that was kicked or whose stream was ended has to be disconnected', async () => {
       const external = (session: string) => ({ adapter: 'srs', server: 'edge', session })
       const ids = (n: number) => ({ stream_id: `47${n}`, video_id: `27${n}`, watch_url: null, now: START })
+      await store.commands.putMediaServer({
+        name: 'edge',
+        adapter: 'srs',
+        api_url: 'http://127.0.0.1:1985',
+        secret_hash: '',
+        created_at: '2026-03-01T12:00:00.000Z',
+      })
       const [kicked, ended] = [await newChannel(), await newChannel()]
       await store.commands.openSession({ ...external('k'), user_id: kicked, ...ids(1) })
       await store.commands.openSession({ ...external('e'), user_id: ended, ...ids(2) })
       await store.commands.kickPublisher({ user_id: kicked, now: START + SECOND })
       await store.commands.endStream({ user_id: ended, now: START + 2 * SECOND })
       expect([await isLive(kicked), await isLive(ended)]).toEqual([true, false])
-      const dismissed = await store.mediaServers.dismissed()
+      const dismissed = await store.mediaServers.dismissed(['srs'])
       expect(dismissed).toEqual([
         { ...external('k'), login: `user${kicked}` },
         { ...external('e'), login: `user${ended}` },
       ])
       for (const session of ['k', 'e']) await store.commands.settleDismissal(external(session))
-      expect(await store.mediaServers.dismissed()).toEqual([])
+      expect(await store.mediaServers.dismissed(['srs'])).toEqual([])
     })
 
     test('a publisher that has to be disconnected is remembered as long as its media server reports it', async () => {

@@ -39,6 +39,8 @@ export async function openSession(
     /** For a new stream. */
     stream_id: string
     video_id: string
+    /** The name under which a media server has it; default: the login. */
+    published_as?: string
     /** Decides about a second publisher on the same media server, instead of the channel. */
     second_publisher?: SecondPublisher | undefined
     now: number
@@ -65,14 +67,14 @@ export async function openSession(
   if (admission === 'take over') await dismissPublisher(tx, args)
   const stream = await startStream(tx, { ...args, started_at: `${now.slice(0, 19)}Z` })
   if (isRefusal(stream)) return stream
-  await tx.run(sql`update streams set stopped_at = null where user_id = ${args.user_id}`)
+  await tx.run(sql`delete from departed_publishers where ${isSession(args)}`)
   await tx.run(
     sql`insert into publish_sessions
-          (adapter, server, session, user_id, stream_id, watch_url, started_at, alive_at, ended_at)
+          (adapter, server, session, user_id, stream_id, watch_url, started_at, alive_at, ended_at, published_as)
         values (${args.adapter}, ${args.server}, ${args.session}, ${args.user_id}, ${stream.id}, ${args.watch_url},
-          ${now}, ${now}, null)
+          ${now}, ${now}, null, ${args.published_as ?? stream.user_login})
         on conflict (adapter, server, session) do update set user_id = excluded.user_id,
-          stream_id = excluded.stream_id, watch_url = excluded.watch_url, started_at = excluded.started_at,
+          published_as = excluded.published_as, stream_id = excluded.stream_id, watch_url = excluded.watch_url, started_at = excluded.started_at,
           alive_at = excluded.alive_at, ended_at = null, dismissed_at = null, recorded_at = null, encoder = null`,
   )
   const running = await tx.get<{ video_id: string | null }>(
@@ -203,13 +205,29 @@ export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue):
         where stopped_at <= ${stoppedBefore}
         order by stopped_at${limitedTo(AT_ONCE)}${lockRows}`,
   )
-  for (const { user_id, stopped_at } of stopped)
-    await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
+  for (const { user_id, stopped_at } of stopped) {
+    const ended = await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
+    if (ended?.video_id) await capMarkers(tx, { ...ended, video_id: ended.video_id, stopped_at })
+  }
   await tx.run(
     sql`delete from publish_sessions where (adapter, server, session) in (
           select adapter, server, session from publish_sessions
           where ${forgottenSessions(limits)}
           order by ended_at${limitedTo(AT_ONCE)})`,
+  )
+  await tx.run(sql`delete from departed_publishers where departed_at < ${limits.departedBefore}`)
+}
+
+/** Markers of the time in which a publisher was expected back get the last position of the video. */
+async function capMarkers(
+  tx: Transaction,
+  ended: { video_id: string; started_at: string; stopped_at: string },
+): Promise<void> {
+  const milliseconds = Date.parse(ended.stopped_at) - Date.parse(ended.started_at)
+  const end = Math.max(0, Math.floor(milliseconds / 1000))
+  await tx.run(
+    sql`update video_markers set position_seconds = ${end}
+        where video_id = ${ended.video_id} and position_seconds > ${end}`,
   )
 }
 

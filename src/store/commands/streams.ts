@@ -77,8 +77,12 @@ export async function startStream(
         insertVideo(tx, { id: video_id, user_id, stream_id: args.stream_id, created_at: started_at }),
       tx.write(newStream, { user_id, id: args.stream_id, video_id, started_at, viewer_count }),
     ])
-  } else if (args.viewer_count !== undefined) {
-    await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${user_id}`)
+  } else {
+    // One whose publisher is gone would end soon.
+    const viewer_count = args.viewer_count ?? running.viewer_count
+    await tx.run(
+      sql`update streams set stopped_at = null, viewer_count = ${viewer_count} where user_id = ${user_id}`,
+    )
   }
   const [stream] = (await tx.rowsOf(liveStreamOf, [user_id])).map(readLive)
   if (stream === undefined) throw new Error('the stream was just written')
