@@ -6,9 +6,11 @@ import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type ProblemName, problems } from '../../src/contract/problem.ts'
+import { statusOf, subscribeSocket, until } from '../events/receiver.ts'
 import { latestVideo } from '../operations/control/operator.ts'
-import { subscribe, wanted } from '../operations/helix/subscriptions.ts'
+import { wanted } from '../operations/helix/subscriptions.ts'
 import { onEachStore } from '../support/each-store.ts'
+import { EventClient } from '../support/event-client.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
 type Outcome = 'in' | ProblemName
@@ -112,9 +114,19 @@ const rows: Readonly<Record<string, Row>> = {
   },
   GetEventSubSubscriptions: { ask: () => ({}), otherUser: 'in' },
   DeleteEventSubSubscription: {
-    ask: async server => ({ query: { id: (await subscribe(server)).body.data[0].id } }),
-    otherUser: 'in',
+    ask: async server => ({ query: { id: await subscribedByWebSocket(server) } }),
+    otherUser: 'not_found',
   },
+}
+
+/** A subscription of the broadcaster, which has ended: a user may have few sockets. */
+async function subscribedByWebSocket(server: TestServer): Promise<string> {
+  const socket = await EventClient.connect(`${server.url}/ws`)
+  const { body } = await subscribeSocket(server, await socket.sessionId())
+  const { id } = body.data[0]
+  socket.close()
+  await until(async () => (await statusOf(server, id)) !== 'enabled')
+  return id
 }
 
 /** Credentials by what is wrong with them; `right` are the broadcaster's. */

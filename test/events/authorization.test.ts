@@ -51,6 +51,49 @@ onEachStore('authorization of subscriptions', {}, current => {
     socket.close()
   })
 
+  test('a webhook goes on as long as the broadcaster or an editor authorizes it', async () => {
+    const server = current()
+    const [channel, editor] = [await newChannel(server), await newChannel(server)]
+    await server.control('PUT', `/channels/${channel.id}/editors/${editor.id}`, {})
+    const client = await newClient(server)
+    /** Gives the client an authorization, and returns what takes it back. */
+    const authorize = async (user_id: string) => {
+      const [{ refresh_token }] = await server.control('POST', '/tokens', {
+        client_id: client.id,
+        user_id,
+        scopes: ['user:read:broadcast'],
+      })
+      return () => server.control('DELETE', '/tokens', { token: refresh_token })
+    }
+    const withdrawEditor = await authorize(editor.id)
+    const wanted = { type: 'strand.marker.create', condition: { broadcaster_user_id: channel.id } }
+    const id = (await subscribe(server, wanted, client.app_token)).body.data[0].id
+    const withdrawBroadcaster = await authorize(channel.id)
+    await withdrawEditor()
+    expect(await statusOf(server, id)).not.toBe('authorization_revoked')
+    await authorize(editor.id)
+    await withdrawBroadcaster()
+    expect(await statusOf(server, id)).not.toBe('authorization_revoked')
+    await server.control('DELETE', `/channels/${channel.id}/editors/${editor.id}`)
+    expect(await statusOf(server, id)).toBe('authorization_revoked')
+    // It was never verified, so that its callback is not told.
+    const kinds = await server.execute(`select kind from event_deliveries where subscription_id = '${id}'`)
+    expect(kinds).toEqual([{ kind: 'webhook_callback_verification' }])
+  })
+
+  test('those of a user who is deleted end, whatever they are about', async () => {
+    const server = current()
+    const [channel, viewer] = [await newChannel(server), await newChannel(server)]
+    const socket = await EventClient.connect(`${server.url}/ws`)
+    const transport = { method: 'websocket', session_id: await socket.sessionId() }
+    const condition = { broadcaster_user_id: channel.id }
+    const id = (await subscribe(server, { condition, transport }, viewer.token)).body.data[0].id
+    await server.control('DELETE', `/users/${viewer.id}`)
+    expect(await statusOf(server, id)).toBe('user_removed')
+    await socket.message('revocation')
+    socket.close()
+  })
+
   test('those about an organization end when the client moves to another', async () => {
     const server = current()
     const client = await newClient(server)

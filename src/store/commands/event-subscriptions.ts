@@ -119,6 +119,8 @@ async function refuseUnknownUsers(
   return undefined
 }
 
+type EditorAccess = Extract<EventType['access'], { readonly kind: 'editor' }>
+
 /** The user whose authorization the subscription depends on, if any. */
 async function authorize(
   tx: Transaction,
@@ -147,16 +149,31 @@ async function authorize(
       ? { by: wanted.owner }
       : refuse('subscription_forbidden', 'the user must be the broadcaster or an editor')
   }
-  const people = sql`(select user_id from channels where user_id = ${broadcaster}
-    union all select editor_id from editors where user_id = ${broadcaster})`
-  const among =
-    named === undefined ? sql`user_id in ${people}` : sql`user_id = ${named} and user_id in ${people}`
-  const by = await authorizedAmong(tx, among, { client_id: wanted.client_id, scope: access.scope, now })
-  if (by !== undefined && (await isOwnerOrEditor(tx, broadcaster, by))) return { by }
+  const by = await authorizerOf(tx, access, wanted, now)
+  if (by !== undefined) return { by }
   return refuse(
     'subscription_forbidden',
     `the broadcaster or an editor has to authorize the application with the scope ${access.scope}`,
   )
+}
+
+/** The broadcaster or an editor who has authorized the client of a webhook; the broadcaster first, who stays longest. */
+async function authorizerOf(
+  tx: Transaction,
+  access: EditorAccess,
+  { client_id, condition }: { readonly client_id: string; readonly condition: Condition },
+  now: number,
+): Promise<string | undefined> {
+  const broadcaster = condition.broadcaster_user_id ?? ''
+  const named = access.as === undefined ? undefined : condition[access.as]
+  const authorization = { client_id, scope: access.scope, now }
+  const editors = sql`user_id in (select editor_id from editors where user_id = ${broadcaster})`
+  const groups = named === undefined ? [sql`user_id = ${broadcaster}`, editors] : [sql`user_id = ${named}`]
+  for (const users of groups) {
+    const by = await authorizedAmong(tx, users, authorization)
+    if (by !== undefined && (await isOwnerOrEditor(tx, broadcaster, by))) return by
+  }
+  return undefined
 }
 
 /** An editor is locked, so that a removal at the same time ends the subscription. */
@@ -251,9 +268,16 @@ export async function endSubscriptions(
   status: SubscriptionStatus,
   options: { readonly revokes: boolean },
 ): Promise<number> {
-  const ended = await tx.all<{ id: string; target: string }>(
+  // A callback that was never verified gets no message.
+  const notified = options.revokes
+    ? await tx.all<{ id: string; target: string }>(
+        sql`select id, target from event_subscriptions
+            where ended_at is null and status = 'enabled' and ${where}${lockRows}`,
+      )
+    : []
+  const ended = await tx.all<{ id: string }>(
     sql`update event_subscriptions set status = ${status}, ended_at = ${isoMillis(Date.now())}
-        where ended_at is null and ${where} returning id, target`,
+        where ended_at is null and ${where} returning id`,
   )
   if (ended.length === 0) return 0
   const ids = ended.map(row => row.id)
@@ -261,36 +285,65 @@ export async function endSubscriptions(
     sql`update event_deliveries set status = 'canceled', due_at = null, finished_at = ${isoMillis(Date.now())}
         where ${isOneOf(sql`subscription_id`, ids)} and due_at is not null`,
   )
-  if (options.revokes) for (const row of ended) await sendMessage(tx, 'revocation', row)
+  for (const row of notified) await sendMessage(tx, 'revocation', row)
   return ended.length
 }
 
 /** Ends the subscriptions of a client that depend on an authorization which its user has withdrawn. */
-export async function endUnauthorizedSubscriptions(
+export function endUnauthorizedSubscriptions(
   tx: Transaction,
-  args: { client_id: string; user_id: string; now: number },
+  { client_id, user_id, now }: { client_id: string; user_id: string; now: number },
 ): Promise<void> {
-  const depending = await tx.all<{ id: string; type: string; version: string }>(
-    sql`select id, type, version from event_subscriptions
-        where authorized_by = ${args.user_id} and client_id = ${args.client_id} and ended_at is null`,
-  )
-  for (const { id, type, version } of depending) {
-    const access = findEventType(type, version)?.access
-    if (access?.kind !== 'editor') continue
-    if (await hasAuthorized(tx, { ...args, scope: access.scope })) continue
-    await endSubscriptions(tx, sql`id = ${id}`, 'authorization_revoked', { revokes: true })
-  }
+  return endUnauthorized(tx, sql`authorized_by = ${user_id} and client_id = ${client_id}`, now)
 }
 
 /** Ends the subscriptions about a channel that depend on an editor who has been removed. */
-export async function endSubscriptionsOfEditor(
+export function endSubscriptionsOfEditor(
   tx: Transaction,
   { user_id, editor_id }: { user_id: string; editor_id: string },
 ): Promise<void> {
-  if (user_id === editor_id) return
   const about = isOneOf(sql`topic`, topicsAbout(user_id))
-  const depending = sql`authorized_by = ${editor_id} and ${about}`
-  await endSubscriptions(tx, depending, 'authorization_revoked', { revokes: true })
+  return endUnauthorized(tx, sql`authorized_by = ${editor_id} and ${about}`, Date.now())
+}
+
+/** Ends those of some subscriptions that are no longer authorized. A webhook may have another user who authorizes it. */
+async function endUnauthorized(tx: Transaction, where: Sql, now: number): Promise<void> {
+  const depending = await tx.all<Depending>(
+    sql`select id, client_id, owner, type, version, condition, method from event_subscriptions
+        where ${where} and ended_at is null`,
+  )
+  for (const row of depending) {
+    const access = findEventType(row.type, row.version)?.access
+    if (access?.kind !== 'editor') continue
+    const by = await stillAuthorizedBy(tx, access, row, now)
+    if (by === undefined)
+      await endSubscriptions(tx, sql`id = ${row.id}`, 'authorization_revoked', { revokes: true })
+    else await tx.run(sql`update event_subscriptions set authorized_by = ${by} where id = ${row.id}`)
+  }
+}
+
+interface Depending {
+  readonly id: string
+  readonly client_id: string
+  readonly owner: string
+  readonly type: string
+  readonly version: string
+  readonly condition: string
+  readonly method: TransportMethod
+}
+
+async function stillAuthorizedBy(
+  tx: Transaction,
+  access: EditorAccess,
+  { client_id, owner, method, ...row }: Depending,
+  now: number,
+): Promise<string | undefined> {
+  const condition = JSON.parse(row.condition) as Condition
+  if (method === 'webhook') return authorizerOf(tx, access, { client_id, condition }, now)
+  const isAuthorized =
+    (await isOwnerOrEditor(tx, condition.broadcaster_user_id ?? '', owner)) &&
+    (await hasAuthorized(tx, { client_id, user_id: owner, scope: access.scope, now }))
+  return isAuthorized ? owner : undefined
 }
 
 /** Ends the subscriptions of a client about an organization that it no longer belongs to. */
@@ -308,6 +361,9 @@ export async function endSubscriptionsAbout(tx: Transaction, user_id: string): P
   const about = isOneOf(sql`topic`, topicsAbout(user_id))
   await endSubscriptions(tx, sql`${about}`, 'user_removed', { revokes: true })
   await endSubscriptions(tx, sql`authorized_by = ${user_id}`, 'user_removed', { revokes: true })
+  // The condition of its index.
+  const owned = sql`owner = ${user_id} and owner <> ''`
+  await endSubscriptions(tx, owned, 'user_removed', { revokes: true })
 }
 
 /** Caps the ended subscriptions of a client, or of a user for a client, after one was added. Returns how many it deleted. */
