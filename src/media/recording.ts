@@ -74,6 +74,7 @@ export class Recording {
   #metadata: Metadata | undefined
   #hasWrittenMetadata = false
   #hasFailed = false
+  isDiscarded = false
   #isStopped = false
   #closing: Promise<void> | undefined
 
@@ -89,6 +90,12 @@ export class Recording {
       this.#keepMetadata(unlessDamaged(() => readMetadata(message.payload), this.#metadata))
     else this.#receive(this.#timed(message))
     if (this.#pendingBytes > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
+  }
+
+  /** Its video was deleted: nothing more is written, and the file is the caller's to delete. */
+  discard(): void {
+    this.isDiscarded = true
+    this.#stop('its video was deleted')
   }
 
   /** Writes the index, and resolves when everything is on disk. */

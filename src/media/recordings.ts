@@ -67,7 +67,7 @@ export class Recordings {
     return readFile(this.#thumbnailOf(video_id)).catch(ifMissing(undefined))
   }
 
-  /** Deletes the recordings of videos that no longer exist. */
+  /** Deletes the recordings of videos that no longer exist, and stops those that are open. */
   async removeUnknown(
     knownOf: (video_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<number> {
@@ -76,10 +76,12 @@ export class Recordings {
     const ids = [...new Set(names.flatMap(name => FILE.exec(name)?.[1] ?? []))]
     let removed = 0
     for (let at = 0; at < ids.length; at += 500) {
-      const some = ids.slice(at, at + 500).filter(id => !this.#open.has(id))
+      const some = ids.slice(at, at + 500)
       const known = await knownOf(some)
       for (const id of some) {
         if (known.has(id)) continue
+        this.#open.get(id)?.discard()
+        this.#open.delete(id)
         const thumbnail = this.#thumbnailOf(id)
         for (const file of [this.fileOf(id), thumbnail, `${thumbnail}.part`]) await rm(file, { force: true })
         removed += 1

@@ -270,24 +270,28 @@ test('key frames are noted in bounded memory, evenly thinned', () => {
   )
 })
 
-test('the recordings of deleted videos are deleted with their thumbnails, those that are being written stay', async () => {
+test('the recordings of deleted videos are deleted with their thumbnails, and those that are being written stop', async () => {
   const recordings = new Recordings(join(folder, 'all'), 1e9)
-  const ids = ['1', '2', '3']
-  const open = ids.map(id => recordings.record(id, { positionNow: () => 0, onStop: () => undefined }))
-  expect(await Promise.all(open.map(({ opened }) => opened))).toEqual([true, true, true])
+  const ids = ['1', '2', '3', '4']
+  const stopped: string[] = []
+  const open = ids.map(id =>
+    recordings.record(id, { positionNow: () => 0, onStop: reason => stopped.push(`${id}: ${reason}`) }),
+  )
+  expect(await Promise.all(open.map(({ opened }) => opened))).toEqual([true, true, true, true])
   for (const id of ids) await recordings.keepThumbnail(id, Buffer.from('jpeg'))
-  writeFileSync(join(folder, 'all', '4.jpg.part'), 'jp')
+  writeFileSync(join(folder, 'all', '5.jpg.part'), 'jp')
   const close = (at: number) => recordings.close(ids[at] ?? '', open[at] as Recording)
   await close(0)
   await close(1)
-  expect(await recordings.removeUnknown(async () => new Set(['2']))).toBe(2)
-  expect(await Promise.all(ids.map(id => Bun.file(recordings.fileOf(id)).exists()))).toEqual([
-    false,
-    true,
-    true,
-  ])
-  expect(readdirSync(join(folder, 'all')).sort()).toEqual(['2.flv', '2.jpg', '3.flv', '3.jpg'])
+  expect(await recordings.removeUnknown(async () => new Set(['2', '3']))).toBe(3)
+  const kept = ['2.flv', '2.jpg', '3.flv', '3.jpg']
+  expect(readdirSync(join(folder, 'all')).sort()).toEqual(kept)
+  expect(stopped).toEqual(['4: its video was deleted'])
+  expect(open.map(({ isDiscarded }) => isDiscarded)).toEqual([false, false, false, true])
+  open[3]?.write(video(0, AVC.keyFrame()))
   await close(2)
+  await close(3)
+  expect(readdirSync(join(folder, 'all')).sort()).toEqual(kept)
 })
 
 test('a video has one recording at a time: the next one continues what the previous one has', async () => {
