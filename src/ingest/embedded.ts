@@ -5,6 +5,7 @@ import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import { inTime } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
+import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import { roleOf } from '../media/flv.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
@@ -46,13 +47,14 @@ interface EmbeddedOptions {
 
 /** A publisher of this process. */
 interface Session extends SessionId {
-  readonly channel: Channel
+  channel: Channel
   readonly close: () => void
   isClosed: boolean
   heardAt: number
   /** The store could not be asked when the publisher came: the session is opened later. */
   isPending: boolean
   recorded: Recorded | undefined
+  broadcast: Broadcast | undefined
   /** For a recording that starts in the middle: decoders need the headers first. */
   readonly headers: Map<MediaMessage['kind'], MediaMessage>
   timestamp: number
@@ -118,6 +120,7 @@ export class EmbeddedIngest implements Ingest {
       meter: new EncoderMeter(performance.now()),
       isPending: true,
       recorded: undefined,
+      broadcast: undefined,
     }
     const opened = await this.#open(session)
     if (isRefusal(opened)) return undefined
@@ -163,15 +166,26 @@ export class EmbeddedIngest implements Ingest {
 
   /**
    * Disconnects publishers whose sessions the store has ended: an operator or another node did that, or the store heard
-   * nothing of them for too long. Called every second.
+   * nothing of them for too long. Broadcasts of users who have another login get its address. Called every second.
    */
   async disconnectEnded(): Promise<void> {
     const { store, node } = this.#options
     const running = this.#known()
     if (running.length === 0) return
     const known = await store.mediaServers.sessionsOf(ADAPTER, node)
-    const live = new Set(known.filter(({ ended_at }) => ended_at === null).map(({ session }) => session))
-    for (const { session } of running) if (!live.has(session)) this.#disconnect(session)
+    const live = new Map(known.filter(({ ended_at }) => ended_at === null).map(each => [each.session, each]))
+    for (const session of running) {
+      const { current_login } = live.get(session.session) ?? {}
+      if (current_login === undefined) this.#disconnect(session.session)
+      else if (current_login !== session.channel.login) this.#rename(session, current_login)
+    }
+  }
+
+  #rename(session: Session, login: string): void {
+    const { channel, broadcast } = session
+    session.channel = { ...channel, login }
+    if (broadcast !== undefined && this.#sessions.has(session.session))
+      this.#options.channels.rename(channel.login, broadcast, login)
   }
 
   /** Resolves when the store knows of all sessions that ended. */
@@ -257,11 +271,13 @@ export class EmbeddedIngest implements Ingest {
     const { channels, recordings, thumbnails } = this.#options
     const { login, user_id } = session.channel
     const broadcast = channels.start(login)
+    session.broadcast = broadcast
     const endThumbnails = thumbnails?.start({
       user_id,
       keyFrame: () => broadcast.keyFrame(),
       keep: async jpeg => {
-        if (session.recorded !== undefined) await recordings?.keepThumbnail(session.recorded.video_id, jpeg)
+        if (session.recorded !== undefined && !session.recorded.recording.isDiscarded)
+          await recordings?.keepThumbnail(session.recorded.video_id, jpeg)
       },
     })
     return {
@@ -275,7 +291,7 @@ export class EmbeddedIngest implements Ingest {
           session.headers.set(message.kind, { ...message, payload: Buffer.from(message.payload) })
       },
       end: () => {
-        channels.end(login, broadcast)
+        channels.end(session.channel.login, broadcast)
         endThumbnails?.()
         this.#end(session)
       },

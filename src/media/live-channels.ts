@@ -20,6 +20,13 @@ export class LiveChannels {
     return broadcast
   }
 
+  /** The channel of a broadcast has another login. */
+  rename(login: string, broadcast: Broadcast, next: string): void {
+    if (this.#broadcasts.get(login) === broadcast) this.#broadcasts.delete(login)
+    if (this.#broadcasts.get(next) !== broadcast) this.#broadcasts.get(next)?.end()
+    this.#broadcasts.set(next, broadcast)
+  }
+
   end(login: string, broadcast: Broadcast): void {
     if (this.#broadcasts.get(login) === broadcast) this.#broadcasts.delete(login)
     broadcast.end()

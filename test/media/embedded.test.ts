@@ -200,6 +200,31 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
   })
 
   describe('a viewer', () => {
+    test('finds a broadcast under the login that its user has now', async () => {
+      const server = current()
+      const [{ id }] = await server.control('POST', '/users', { login: 'first_login' })
+      const [{ stream_key }] = await server.control('POST', `/channels/${id}/stream-key/rotate`, {})
+      const { client } = await publishing(stream_key)
+      client.video(0, AVC.header)
+      client.video(0, AVC.keyFrame())
+      const statusOf = async (login: string) =>
+        (await fetch(`${server.url}/live/${login}.flv`, { method: 'HEAD', redirect: 'manual' })).status
+      const becomes = (login: string, status: number) =>
+        until(
+          () => statusOf(login),
+          found => found === status,
+        )
+      await becomes('first_login', 200)
+      await server.control('PUT', `/users/${id}`, { login: 'second_login' })
+      await becomes('second_login', 200)
+      expect(await statusOf('first_login')).not.toBe(200)
+      client.close()
+      await until(
+        () => statusOf('second_login'),
+        found => found !== 200,
+      )
+    }, 15_000)
+
     test('gets the headers, the last key frame and all that follows, and is counted', async () => {
       const server = current()
       const { viewer } = server.world

@@ -40,6 +40,7 @@ export interface KnownSession {
   readonly user_id: string
   /** As the media server knows the publisher, also after a change of the login. */
   readonly login: string
+  readonly current_login: string
   readonly ended_at: string | null
   readonly dismissed_at: string | null
 }
@@ -77,11 +78,12 @@ export const mediaServerQueries = (db: Database) => ({
   /** The sessions of a media server: live ones, and those that ended a short time ago. */
   sessionsOf: (adapter: string, server: string): MaybePromise<KnownSession[]> =>
     db.all<KnownSession>(
-      sql`select p.session, p.user_id, coalesce(p.published_as, u.login) as login, p.ended_at, p.dismissed_at
+      sql`select p.session, p.user_id, coalesce(p.published_as, u.login) as login, u.login as current_login,
+            p.ended_at, p.dismissed_at
           from publish_sessions p join users u on u.id = p.user_id
           where p.adapter = ${adapter} and p.server = ${server}
           union all
-          select session, '' as user_id, login, departed_at as ended_at, departed_at as dismissed_at
+          select session, '' as user_id, login, '' as current_login, departed_at as ended_at, departed_at as dismissed_at
           from departed_publishers where adapter = ${adapter} and server = ${server}`,
     ),
 
