@@ -33,7 +33,8 @@ describe('strand serve --notify', () => {
       const { PATH, calls } = programs(name.replace(' ', '-'), 'echo "$@ $NOTIFY_SOCKET" >> CALLS')
       const strand = serve(name, ['--notify', ...words], PATH)
       await strand.until(() => existsSync(calls) && readFileSync(calls, 'utf8').endsWith('\n'))
-      expect(strand.stderr).toContain('"msg":"serving"')
+      // The line of a worker may arrive later.
+      await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
       expect(readFileSync(calls, 'utf8')).toBe('--ready /run/somewhere\n')
       expect(await strand.end('SIGTERM')).toBe(0)
     })
