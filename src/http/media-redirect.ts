@@ -6,7 +6,8 @@ export interface MediaNode {
 }
 
 /** The address of a file on another media server, rather than of a node. */
-export const isFileUrl = (url: string): boolean => /\.(?:flv|mp4)$/i.test(URL.parse(url)?.pathname ?? '')
+export const isFileUrl = (url: string): boolean =>
+  /\.(?:flv|mp4|m4v|mkv|mov|ts|webm|m3u8)$/i.test(URL.parse(url)?.pathname ?? '')
 
 const MARK = 'redirected=1'
 

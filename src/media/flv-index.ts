@@ -13,6 +13,7 @@ const MAX_NOTED = 2 * MAX_KEY_FRAMES
 /** Metadata of the publisher that is kept; the rest does not fit or is ours. */
 const MAX_FIELDS = 50
 const MAX_TEXT = 200
+const MAX_METADATA_BYTES = 12_000
 
 export interface KeyFrame {
   readonly milliseconds: number
@@ -67,9 +68,14 @@ function keptOf(metadata: ReadonlyMap<string, Amf>): [string, Amf][] {
     typeof value === 'number' ||
     typeof value === 'boolean' ||
     (typeof value === 'string' && Buffer.byteLength(value) <= MAX_TEXT)
+  let bytes = 0
   return [...metadata]
     .filter(([name, value]) => !OURS.has(name) && Buffer.byteLength(name) <= MAX_TEXT && isShort(value))
     .slice(0, MAX_FIELDS)
+    .filter(([name, value]) => {
+      bytes += encodeAmf(name, value).length
+      return bytes <= MAX_METADATA_BYTES
+    })
 }
 
 /** The index in a payload; undefined if it was never written, because the recording was interrupted. */

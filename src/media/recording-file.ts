@@ -65,7 +65,7 @@ export async function readBack(handle: FileHandle): Promise<Content> {
   return content
 }
 
-/** The time of the last tag; undefined if there is no such file, or it does not end with a whole tag. */
+/** The time of the last whole tag; undefined if there is no such file, or nothing in it. */
 export async function lastMillisecondsOf(path: string): Promise<number | undefined> {
   const handle = await open(path, 'r').catch(() => undefined)
   if (handle === undefined) return undefined
@@ -75,9 +75,13 @@ export async function lastMillisecondsOf(path: string): Promise<number | undefin
     const length = Buffer.alloc(4)
     await handle.read(length, 0, length.length, Math.max(0, size - length.length))
     const start = size - length.length - length.readUInt32BE(0)
-    if (start < FIRST_TAG) return undefined
-    await handle.read(header, 0, header.length, start)
-    return header.readUIntBE(1, 3) + TAG_BYTES === size - start ? timeIn(header) : undefined
+    if (start >= FIRST_TAG) {
+      await handle.read(header, 0, header.length, start)
+      if (header.readUIntBE(1, 3) + TAG_BYTES === size - start) return timeIn(header)
+    }
+    // A crash may cut the last one: it is found from the start.
+    const { bytes, milliseconds } = await scan(handle, size)
+    return bytes > FIRST_TAG ? milliseconds : undefined
   } finally {
     await handle.close()
   }

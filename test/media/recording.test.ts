@@ -11,7 +11,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { decodeIndex, INDEX_BYTES, type KeyFrame, noteKeyFrame } from '../../src/media/flv-index.ts'
+import {
+  decodeIndex,
+  encodeIndex,
+  INDEX_BYTES,
+  type KeyFrame,
+  noteKeyFrame,
+} from '../../src/media/flv-index.ts'
 import { Recording } from '../../src/media/recording.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { encodeAmf } from '../../src/media/rtmp/amf0.ts'
@@ -270,6 +276,18 @@ test('key frames are noted in bounded memory, evenly thinned', () => {
   )
 })
 
+test('an index with as much metadata as an encoder may send, and as many key frames, is whole', () => {
+  const metadata = new Map(
+    Array.from({ length: 60 }, (_, n) => [`${n}`.padEnd(200, 'n'), 'v'.repeat(200)] as const),
+  )
+  const keyFrames = Array.from({ length: 4999 }, (_, n) => ({ milliseconds: n * 1000, position: n }))
+  const payload = encodeIndex({ milliseconds: 4_998_000, bytes: 12_345, keyFrames, metadata })
+  expect(payload.length).toBe(INDEX_BYTES)
+  const index = decodeIndex(payload)
+  expect([index?.bytes, index?.keyFrames.length]).toEqual([12_345, 2500])
+  expect(index?.metadata.size).toBeGreaterThan(20)
+})
+
 test('the recordings of deleted videos are deleted with their thumbnails, and those that are being written stop', async () => {
   const recordings = new Recordings(join(folder, 'all'), 1e9)
   const ids = ['1', '2', '3', '4']
@@ -307,5 +325,10 @@ test('a video has one recording at a time: the next one continues what the previ
   await recordings.close('7', first)
   expect(read(recordings.fileOf('7')).tags.map(({ timestamp }) => timestamp)).toEqual([0, 1000, 5000])
   expect(await recordings.lastMillisecondsOf('7')).toBe(5000)
+  // A crash may cut the last frame.
+  const cut = recordings.fileOf('9')
+  copyFileSync(recordings.fileOf('7'), cut)
+  truncateSync(cut, readFileSync(cut).length - 7)
+  expect(await recordings.lastMillisecondsOf('9')).toBe(1000)
   expect(await recordings.lastMillisecondsOf('8')).toBeUndefined()
 })
