@@ -84,8 +84,11 @@ export class Reconciler {
   async openPending(): Promise<void> {
     for (const [key, { server, session, channel, since }] of this.#pending) {
       try {
-        if (performance.now() - since < PENDING_MILLISECONDS)
-          await openPublishSession(this.#options, server, session, channel)
+        if (performance.now() - since < PENDING_MILLISECONDS) {
+          const opening = await openPublishSession(this.#options, server, session, channel)
+          // It was accepted when the store did not answer.
+          if (opening.kind === 'refused') await this.#kick(server, { session, login: channel.login })
+        }
       } catch (error) {
         if (error instanceof Unavailable || error instanceof Conflict) return
         throw error
@@ -110,17 +113,14 @@ export class Reconciler {
     const silent = new Set<MediaServerRow>()
     for (const { login, ...id } of await store.mediaServers.dismissed(KICKING)) {
       const server = servers.find(id.adapter, id.server)
-      const api = server && adapters[server.adapter].api
-      if (server?.api_url == null || api?.kick === undefined || silent.has(server)) continue
-      try {
-        await api.kick(apiOf(server, server.api_url), { session: id.session, login })
-        await store.commands.settleDismissal(id)
-        log.info({ adapter: id.adapter, server: id.server, login }, 'publisher disconnected')
-      } catch (error) {
+      if (server?.api_url == null || silent.has(server)) continue
+      if (!(await this.#kick(server, { session: id.session, login }))) {
         // The others of this media server would wait for it too.
         silent.add(server)
-        this.#noteFailure(server, error)
+        continue
       }
+      await store.commands.settleDismissal(id)
+      log.info({ adapter: id.adapter, server: id.server, login }, 'publisher disconnected')
     }
   }
 
@@ -222,23 +222,27 @@ export class Reconciler {
       server.name,
       new Map(unasked.map(({ session }) => [session, before?.get(session) ?? now])),
     )
-    for (const { session, login } of unasked) {
+    for (const { session, login = '' } of unasked) {
       if (now - (before?.get(session) ?? now) < UNASKED_MILLISECONDS) continue
-      try {
-        await adapters[server.adapter].api?.kick?.(apiOf(server, server.api_url ?? ''), {
-          session,
-          login: login ?? '',
-        })
-        log.info(
-          { adapter: server.adapter, server: server.name },
-          'publisher disconnected: its key was not checked',
-        )
-      } catch (error) {
-        this.#noteFailure(server, error)
-        break
-      }
+      if (!(await this.#kick(server, { session, login }))) break
+      log.info(
+        { adapter: server.adapter, server: server.name },
+        'publisher disconnected: its key was not checked',
+      )
     }
     return publishers.filter(isAsked)
+  }
+
+  /** False: the API did not answer. */
+  async #kick(server: MediaServerRow, publisher: { session: string; login: string }): Promise<boolean> {
+    try {
+      if (server.api_url !== null)
+        await adapters[server.adapter].api?.kick?.(apiOf(server, server.api_url), publisher)
+      return true
+    } catch (error) {
+      this.#noteFailure(server, error)
+      return false
+    }
   }
 
   /** Starts sessions that the media server has and the store does not know. Returns session and user of each. */

@@ -354,6 +354,21 @@ for (const engine of engines) {
       await deliver(event('publish_done', 'delayed', key))
       await reconciler.openPending()
       expect((await stateOf(2)).session).toBeUndefined()
+      // Accepted although the channel has another publisher, which the store could not answer: it is disconnected.
+      await deliver(event('publish', 'rightful', key))
+      nginx.publishers = [
+        { session: 'rightful', login: 'elsewhere' },
+        { session: 'second', login: 'user2' },
+      ]
+      isStuck = true
+      expect((await deliver(event('publish', 'second', key))).status).toBe(302)
+      isStuck = false
+      await reconciler.openPending()
+      expect((await stateOf(2)).session).toBe('rightful')
+      expect([nginx.dropped.at(-1), nginx.publishers.map(({ session }) => session)]).toEqual([
+        'user2',
+        ['rightful'],
+      ])
       await restart()
     })
 
