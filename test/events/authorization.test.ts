@@ -1,5 +1,6 @@
 /** Subscriptions end with what authorized them, on both transports, and changes of games reach those of channels. */
 import { expect, test } from 'bun:test'
+import { hashOf } from '../../src/auth/tokens.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newClient, subscribe, webhook } from '../operations/helix/subscriptions.ts'
 import { onEachStore } from '../support/each-store.ts'
@@ -79,6 +80,30 @@ onEachStore('authorization of subscriptions', {}, current => {
     // It was never verified, so that its callback is not told.
     const kinds = await server.execute(`select kind from event_deliveries where subscription_id = '${id}'`)
     expect(kinds).toEqual([{ kind: 'webhook_callback_verification' }])
+  })
+
+  test('those whose authorization expires end with the expired token', async () => {
+    const server = current()
+    const { id: user_id } = await newChannel(server)
+    const client = await newClient(server)
+    const { store, clock } = server.strand.services
+    const scopes = ['user:read:broadcast']
+    const [{ access_token, refresh_token }] = await server.control('POST', '/tokens', {
+      client_id: client.id,
+      user_id,
+      scopes,
+    })
+    const wanted = { type: 'strand.marker.create', condition: { broadcaster_user_id: user_id } }
+    const id = (await subscribe(server, wanted, client.app_token)).body.data[0].id
+    const now = clock.now()
+    await store.commands.sweep({ now, settled: now })
+    expect(await statusOf(server, id)).not.toBe('authorization_revoked')
+    for (const token of [access_token, refresh_token])
+      await server.execute(
+        `update tokens set expires_at = '2020-01-01T00:00:00.000Z' where hash = '${hashOf(token)}'`,
+      )
+    await store.commands.sweep({ now, settled: now })
+    expect(await statusOf(server, id)).toBe('authorization_revoked')
   })
 
   test('those of a user who is deleted end, whatever they are about', async () => {

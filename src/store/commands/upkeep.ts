@@ -1,6 +1,7 @@
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock } from '../sql/tag.ts'
+import { endUnauthorizedSubscriptions } from './event-subscriptions.ts'
 import { IDEMPOTENCY_MILLISECONDS } from './markers.ts'
 
 const FEED_MILLISECONDS = 10 * 60 * 1000
@@ -35,7 +36,6 @@ export async function sweep(
     sql`delete from idempotency_keys where (client_id, user_id, name) in (
           select client_id, user_id, name from idempotency_keys
           where created_at < ${isoMillis(args.settled - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
-    sql`delete from tokens where hash in (select hash from tokens where expires_at < ${tokensFrom} limit ${AT_ONCE})`,
     sql`delete from stream_keys where (user_id, version) in (
           select user_id, version from stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
     sql`delete from extra_stream_keys where (user_id, name) in (
@@ -52,9 +52,29 @@ export async function sweep(
           select name from rate_buckets
           where full_at > ${storeClock} + cast(${MAX_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
   ]
-  let removed = 0
+  let removed = await sweepTokens(tx, tokensFrom, args.settled)
   for (const rows of expired) removed += await tx.run(rows)
   return removed
+}
+
+/** Event subscriptions that nothing else authorizes end with their tokens (D-133). */
+async function sweepTokens(tx: Transaction, expiredBefore: string, now: number): Promise<number> {
+  const gone = await tx.all<{ client_id: string; user_id: string | null }>(
+    sql`delete from tokens
+        where hash in (select hash from tokens where expires_at < ${expiredBefore} limit ${AT_ONCE})
+        returning client_id, user_id`,
+  )
+  const users = gone.flatMap(({ user_id }) => user_id ?? [])
+  if (users.length === 0) return gone.length
+  const depending = await tx.all<{ client_id: string; user_id: string }>(
+    sql`select distinct client_id, authorized_by as user_id from event_subscriptions
+        where ended_at is null and authorized_by is not null
+          and ${isOneOf(sql`authorized_by`, [...new Set(users)])}`,
+  )
+  for (const grant of depending)
+    if (gone.some(({ client_id, user_id }) => client_id === grant.client_id && user_id === grant.user_id))
+      await endUnauthorizedSubscriptions(tx, { ...grant, now })
+  return gone.length
 }
 
 /**
