@@ -11,7 +11,7 @@ import type { Transaction } from '../database.ts'
 import { channelQueries, userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { emitChannelUpdate } from './channel-events.ts'
-import { endSubscriptionsOfEditor } from './event-subscriptions.ts'
+import { endSubscriptionsOfEditor } from './end-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
 

@@ -4,8 +4,8 @@ import { rememberedScopes } from '../../domain/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capCodes, capGrants } from './caps.ts'
+import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'
 import { endTokens } from './end-tokens.ts'
-import { endUnauthorizedSubscriptions } from './event-subscriptions.ts'
 import { insertToken, type NewToken, type Successor } from './tokens.ts'
 
 /** An authorization code to be stored. */

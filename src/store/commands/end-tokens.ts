@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
 import { type Sql, sql } from '../sql/tag.ts'
-import { endUnauthorizedSubscriptions } from './event-subscriptions.ts'
+import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'
 
 /**
  * Deletes tokens, and publishes that so every process drops them from its cache. Event subscriptions that nothing else

@@ -5,7 +5,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, sql, storeClock } from '../sql/tag.ts'
-import { endSubscriptions } from './event-subscriptions.ts'
+import { endSubscriptions } from './end-subscriptions.ts'
 
 /** What became of an attempt. */
 export interface DeliveryOutcome {

@@ -2,7 +2,7 @@ import type { SubscriptionStatus } from '../../contract/resources/event-subscrip
 import type { Transaction } from '../database.ts'
 import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
 import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
-import { endSubscriptions } from './event-subscriptions.ts'
+import { endSubscriptions } from './end-subscriptions.ts'
 
 type OpenedSocket = Readonly<{ id: string; connected_at: string; keepalive_seconds: number }>
 

@@ -8,21 +8,20 @@ import {
   MAX_FREE_WEBHOOKS,
   MAX_SOCKETS_OF_USER,
   MAX_SUBSCRIPTIONS_OF_SOCKET,
-  topicsAbout,
 } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import {
-  authorizedAmong,
   type EventSubscriptionRow,
   hasAuthorized,
   type SubscriptionTotals,
   subscriptionColumns,
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
-import { all, isOneOf, lockRows, type Sql, sql } from '../sql/tag.ts'
+import { all, isOneOf, sql } from '../sql/tag.ts'
 import { beyond, CAPS } from './cap-sizes.ts'
 import { sendMessage } from './emit.ts'
+import { authorize } from './event-authorization.ts'
 
 export interface NewEventSubscription {
   readonly id: string
@@ -119,72 +118,6 @@ async function refuseUnknownUsers(
   return undefined
 }
 
-type EditorAccess = Extract<EventType['access'], { readonly kind: 'editor' }>
-
-/** The user whose authorization the subscription depends on, if any. */
-async function authorize(
-  tx: Transaction,
-  type: EventType,
-  wanted: NewEventSubscription,
-  now: number,
-): Promise<{ by: string | null } | Refusal<'subscription_forbidden'>> {
-  const { access } = type
-  if (access.kind === 'anyone') return { by: null }
-  if (access.kind === 'organization') {
-    const client = await tx.get<{ organization_id: string | null }>(
-      sql`select organization_id from clients where id = ${wanted.client_id}`,
-    )
-    return client?.organization_id === wanted.condition.organization_id
-      ? { by: null }
-      : refuse('subscription_forbidden', 'the client belongs to another organization')
-  }
-  const broadcaster = wanted.condition.broadcaster_user_id ?? ''
-  const named = access.as === undefined ? undefined : wanted.condition[access.as]
-  if (wanted.method === 'websocket') {
-    if (named !== undefined && named !== wanted.owner)
-      return refuse('subscription_forbidden', `${access.as} must be the user of the token`)
-    if (!wanted.scopes.includes(access.scope))
-      return refuse('subscription_forbidden', `the token needs the scope ${access.scope}`)
-    return (await isOwnerOrEditor(tx, broadcaster, wanted.owner))
-      ? { by: wanted.owner }
-      : refuse('subscription_forbidden', 'the user must be the broadcaster or an editor')
-  }
-  const by = await authorizerOf(tx, access, wanted, now)
-  if (by !== undefined) return { by }
-  return refuse(
-    'subscription_forbidden',
-    `the broadcaster or an editor has to authorize the application with the scope ${access.scope}`,
-  )
-}
-
-/** The broadcaster or an editor who has authorized the client of a webhook; the broadcaster first, who stays longest. */
-async function authorizerOf(
-  tx: Transaction,
-  access: EditorAccess,
-  { client_id, condition }: { readonly client_id: string; readonly condition: Condition },
-  now: number,
-): Promise<string | undefined> {
-  const broadcaster = condition.broadcaster_user_id ?? ''
-  const named = access.as === undefined ? undefined : condition[access.as]
-  const authorization = { client_id, scope: access.scope, now }
-  const editors = sql`user_id in (select editor_id from editors where user_id = ${broadcaster})`
-  const groups = named === undefined ? [sql`user_id = ${broadcaster}`, editors] : [sql`user_id = ${named}`]
-  for (const users of groups) {
-    const by = await authorizedAmong(tx, users, authorization)
-    if (by !== undefined && (await isOwnerOrEditor(tx, broadcaster, by))) return by
-  }
-  return undefined
-}
-
-/** An editor is locked, so that a removal at the same time ends the subscription. */
-async function isOwnerOrEditor(tx: Transaction, broadcaster: string, user: string): Promise<boolean> {
-  if (user === broadcaster) return true
-  const editor = await tx.get(
-    sql`select 1 as found from editors where user_id = ${broadcaster} and editor_id = ${user}${lockRows}`,
-  )
-  return editor !== undefined
-}
-
 /** Free if the user in the condition has authorized the client. */
 async function costOf(
   tx: Transaction,
@@ -259,111 +192,6 @@ export async function deleteEventSubscription(
   if (gone === 0) return refuse('not_found', 'subscription', args.id)
   tx.record({ subject: `event-subscription/${args.id}`, before: { id: args.id } })
   return undefined
-}
-
-/** Ends subscriptions: nothing more is sent to them but, to those that are revoked, a last message. */
-export async function endSubscriptions(
-  tx: Transaction,
-  where: Sql,
-  status: SubscriptionStatus,
-  options: { readonly revokes: boolean },
-): Promise<number> {
-  // A callback that was never verified gets no message.
-  const notified = options.revokes
-    ? await tx.all<{ id: string; target: string }>(
-        sql`select id, target from event_subscriptions
-            where ended_at is null and status = 'enabled' and ${where}${lockRows}`,
-      )
-    : []
-  const ended = await tx.all<{ id: string }>(
-    sql`update event_subscriptions set status = ${status}, ended_at = ${isoMillis(Date.now())}
-        where ended_at is null and ${where} returning id`,
-  )
-  if (ended.length === 0) return 0
-  const ids = ended.map(row => row.id)
-  await tx.run(
-    sql`update event_deliveries set status = 'canceled', due_at = null, finished_at = ${isoMillis(Date.now())}
-        where ${isOneOf(sql`subscription_id`, ids)} and due_at is not null`,
-  )
-  for (const row of notified) await sendMessage(tx, 'revocation', row)
-  return ended.length
-}
-
-/** Ends the subscriptions of a client that depend on an authorization which its user has withdrawn. */
-export function endUnauthorizedSubscriptions(
-  tx: Transaction,
-  { client_id, user_id, now }: { client_id: string; user_id: string; now: number },
-): Promise<void> {
-  return endUnauthorized(tx, sql`authorized_by = ${user_id} and client_id = ${client_id}`, now)
-}
-
-/** Ends the subscriptions about a channel that depend on an editor who has been removed. */
-export function endSubscriptionsOfEditor(
-  tx: Transaction,
-  { user_id, editor_id }: { user_id: string; editor_id: string },
-): Promise<void> {
-  const about = isOneOf(sql`topic`, topicsAbout(user_id))
-  return endUnauthorized(tx, sql`authorized_by = ${editor_id} and ${about}`, Date.now())
-}
-
-/** Ends those of some subscriptions that are no longer authorized. A webhook may have another user who authorizes it. */
-async function endUnauthorized(tx: Transaction, where: Sql, now: number): Promise<void> {
-  const depending = await tx.all<Depending>(
-    sql`select id, client_id, owner, type, version, condition, method from event_subscriptions
-        where ${where} and ended_at is null`,
-  )
-  for (const row of depending) {
-    const access = findEventType(row.type, row.version)?.access
-    if (access?.kind !== 'editor') continue
-    const by = await stillAuthorizedBy(tx, access, row, now)
-    if (by === undefined)
-      await endSubscriptions(tx, sql`id = ${row.id}`, 'authorization_revoked', { revokes: true })
-    else await tx.run(sql`update event_subscriptions set authorized_by = ${by} where id = ${row.id}`)
-  }
-}
-
-interface Depending {
-  readonly id: string
-  readonly client_id: string
-  readonly owner: string
-  readonly type: string
-  readonly version: string
-  readonly condition: string
-  readonly method: TransportMethod
-}
-
-async function stillAuthorizedBy(
-  tx: Transaction,
-  access: EditorAccess,
-  { client_id, owner, method, ...row }: Depending,
-  now: number,
-): Promise<string | undefined> {
-  const condition = JSON.parse(row.condition) as Condition
-  if (method === 'webhook') return authorizerOf(tx, access, { client_id, condition }, now)
-  const isAuthorized =
-    (await isOwnerOrEditor(tx, condition.broadcaster_user_id ?? '', owner)) &&
-    (await hasAuthorized(tx, { client_id, user_id: owner, scope: access.scope, now }))
-  return isAuthorized ? owner : undefined
-}
-
-/** Ends the subscriptions of a client about an organization that it no longer belongs to. */
-export async function endSubscriptionsToOrganization(
-  tx: Transaction,
-  { client_id, organization_id }: { client_id: string; organization_id: string },
-): Promise<void> {
-  const about = isOneOf(sql`topic`, topicsAbout(organization_id))
-  const depending = sql`client_id = ${client_id} and ${about}`
-  await endSubscriptions(tx, depending, 'authorization_revoked', { revokes: true })
-}
-
-/** Ends the subscriptions about a user who is being deleted, and those that depend on the user. */
-export async function endSubscriptionsAbout(tx: Transaction, user_id: string): Promise<void> {
-  const about = isOneOf(sql`topic`, topicsAbout(user_id))
-  await endSubscriptions(tx, sql`${about}`, 'user_removed', { revokes: true })
-  await endSubscriptions(tx, sql`authorized_by = ${user_id}`, 'user_removed', { revokes: true })
-  // The condition of its index.
-  const owned = sql`owner = ${user_id} and owner <> ''`
-  await endSubscriptions(tx, owned, 'user_removed', { revokes: true })
 }
 
 /** Caps the ended subscriptions of a client, or of a user for a client, after one was added. Returns how many it deleted. */

@@ -1,7 +1,7 @@
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql, storeClock } from '../sql/tag.ts'
-import { endUnauthorizedSubscriptions } from './event-subscriptions.ts'
+import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'
 import { IDEMPOTENCY_MILLISECONDS } from './markers.ts'
 
 const FEED_MILLISECONDS = 10 * 60 * 1000
