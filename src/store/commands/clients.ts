@@ -5,7 +5,7 @@ import { isRegisteredRedirect } from '../../domain/redirect.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
-import { endSubscriptionsToOrganization } from './event-subscriptions.ts'
+import { endSubscriptionsToOrganization } from './end-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
 
 /** A client to be stored; without `device_flow` it has the default of its kind. */
@@ -57,7 +57,8 @@ export async function changeClient(
   )
   if (wanted.kind === 'public') await tx.run(sql`update clients set secret_hash = null where id = ${args.id}`)
   if (wanted.kind === 'public' && before.kind !== 'public') await endConfidentialRights(tx, args.id)
-  await dropCodesElsewhere(tx, wanted)
+  if (before.redirect_uris.some(uri => !wanted.redirect_uris.includes(uri)))
+    await dropCodesElsewhere(tx, wanted)
   await tx.run(sql`delete from implicit_clients where client_id = ${args.id}`)
   if (wanted.implicit_grant) await allowImplicit(tx, args.id)
   await setDeviceFlow(tx, args)
@@ -106,13 +107,17 @@ async function endConfidentialRights(tx: Transaction, client_id: string): Promis
 
 /** Deletes codes that would be redeemed for a redirect URI which is no longer registered. */
 async function dropCodesElsewhere(tx: Transaction, { id, redirect_uris }: Client): Promise<void> {
-  const codes = await tx.all<{ hash: string; redirect_uri: string }>(
-    sql`select hash, redirect_uri from authorization_codes where client_id = ${id} and used_at is null`,
+  const pending = sql`client_id = ${id} and used_at is null`
+  const given = await tx.all<{ redirect_uri: string }>(
+    sql`select distinct redirect_uri from authorization_codes where ${pending}`,
   )
-  const gone = codes.filter(({ redirect_uri }) => !isRegisteredRedirect(redirect_uris, redirect_uri))
-  if (gone.length === 0) return
-  const hashes = gone.map(({ hash }) => hash)
-  await tx.run(sql`delete from authorization_codes where ${isOneOf(sql`hash`, hashes)}`)
+  const gone = given
+    .map(({ redirect_uri }) => redirect_uri)
+    .filter(uri => !isRegisteredRedirect(redirect_uris, uri))
+  if (gone.length > 0)
+    await tx.run(
+      sql`delete from authorization_codes where ${pending} and ${isOneOf(sql`redirect_uri`, gone)}`,
+    )
 }
 
 /** Stores an explicit choice. A client without one keeps the default of its kind, even when its kind changes. */
