@@ -32,10 +32,7 @@ import { type Match, Router } from './router.ts'
 import { answerSocket, isSocketPath } from './socket-response.ts'
 import { StoreFailures } from './store-failures.ts'
 import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
-import { explainUnknownRoute } from './unknown-route.ts'
-
-/** Where client libraries look for subscriptions on a local mock server. */
-const EVENTSUB = '/eventsub/'
+import { EVENTSUB, explainUnknownRoute } from './unknown-route.ts'
 
 /** Path prefixes, including those that client libraries use for a local mock server (D-1). */
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [

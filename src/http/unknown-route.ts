@@ -41,19 +41,19 @@ export function explainUnknownRoute(method: string, requested: string): Refusal 
       missing.map(each => titleOf(each, prefix)),
     )
   // Under an alias of one path no other path is there.
-  const candidates = prefix === '' ? paths.filter(each => each.startsWith(ALIAS)) : paths
+  const candidates = prefix === '' ? paths.filter(each => each.startsWith(EVENTSUB)) : paths
   const nearest = path.length > MAX_COMPARED ? undefined : nearestName(path, candidates)
   // The nearest path may be one that is not offered: a more distant one would be a wrong guess.
   if (nearest === undefined || !offered.has(nearest)) return refuse('route_unknown')
   return refuse('path_misspelled', method, requested, prefix + nearest)
 }
 
-/** Paths under it are the same under /helix. */
-const ALIAS = '/eventsub/'
+/** Where client libraries look for subscriptions on a local mock server: the same as under /helix (D-1). */
+export const EVENTSUB = '/eventsub/'
 
 /** `/mock/users` is `/users` below `/mock`. */
 function split(requested: string): { prefix: string; path: string } {
-  if (requested.startsWith(ALIAS)) return { prefix: '', path: requested }
+  if (requested.startsWith(EVENTSUB)) return { prefix: '', path: requested }
   const end = requested.indexOf('/', 1)
   return end < 0
     ? { prefix: requested, path: '' }

@@ -3,6 +3,7 @@ import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
 import { LocalLimiter } from '../../src/http/rate-limit.ts'
+import { RequestContext } from '../../src/http/request-context.ts'
 
 const anonymous = { kind: 'anonymous' } as const
 const app = { kind: 'app', client_id: 'c', organization_id: null } as const
@@ -81,6 +82,13 @@ describe('token buckets', () => {
 })
 
 describe('the address of a caller', () => {
+  test('is read once: after a hang-up it is unknown', () => {
+    const addresses = ['192.0.2.7', '']
+    const peer = { address: () => addresses.shift() ?? '', holdOpen: () => undefined }
+    const { address } = new RequestContext(new Request('http://localhost/helix/streams'), peer)
+    expect([address(), address()]).toEqual(['192.0.2.7', '192.0.2.7'])
+  })
+
   const trusted = readNetworks(['10.0.0.0/8', '::1'])
 
   test('is the peer unless a trusted proxy says otherwise', () => {
