@@ -119,8 +119,8 @@ function readTransport(
 
 /** What is wrong with a callback URL. Its address is checked when it is resolved, before each connection. */
 function callbackViolation(text: string, callbacks: CallbackRule): string | undefined {
-  // A URL may not contain white space, which the parser would ignore.
-  const url = !/\s/.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  // A URL may not contain white space or control characters, which the parser would ignore.
+  const url = !/[\s\p{Cc}]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:' && callbacks === 'any'
   if (url === undefined || url.hostname === '' || !(url.protocol === 'https:' || isHttp))
     return `the value must be an ${callbacks === 'any' ? 'http or https' : 'https'} URL`

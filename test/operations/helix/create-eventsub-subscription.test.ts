@@ -161,6 +161,7 @@ describeOperation(createEventSubSubscription, { valid }, ({ ok, fails }) => {
       'javascript:alert(1)',
       'https://example.com/a\nb',
       ' https://example.com/',
+      '\u0001https://example.com/',
     ])
       transports.push([
         { ...webhook(), callback },
