@@ -86,8 +86,10 @@ async function importEach(
     // A file may contain the same relation twice: the later line counts.
     const earlier = changes.get(key)?.line
     const known = earlier === undefined ? row : { ...row, ...earlier }
-    const hasNewField = earlier !== undefined && Object.keys(line).some(field => !(field in { ...known }))
-    if (known !== undefined && !hasNewField && isCurrent(known as never, line)) return 'unchanged'
+    if (known !== undefined && isCurrent(known as never, line)) {
+      const hasNewField = earlier !== undefined && Object.keys(line).some(field => !(field in known))
+      if (!hasNewField) return 'unchanged'
+    }
     changes.set(key, { index, line: earlier === undefined ? line : Object.assign({}, earlier, line), row })
     return known === undefined ? 'created' : 'changed'
   })
