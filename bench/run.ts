@@ -19,6 +19,7 @@ import { harness } from './measures/harness.ts'
 import { imports } from './measures/imports.ts'
 import { largeStore } from './measures/large-store.ts'
 import { nodes } from './measures/nodes.ts'
+import { overload } from './measures/overload.ts'
 import { scenarioMeasure } from './measures/scenario.ts'
 import { starts, verbs } from './measures/starts.ts'
 import { streamChanges } from './measures/stream-changes.ts'
@@ -39,6 +40,7 @@ const STANDARD: readonly Measure[] = [
   writers,
   viewers,
   growth,
+  overload,
 ]
 const ALL: readonly Measure[] = [...STANDARD, nodes, largeStore]
 

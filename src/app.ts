@@ -31,6 +31,7 @@ import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import type { Peer } from './http/listen.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
+import { RequestQueue } from './http/request-queue.ts'
 import { Application } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { Images } from './images/images.ts'
@@ -177,6 +178,8 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     ? (await import('./events/open-webhooks.ts')).openWebhooks(services, options.config, lifetime)
     : undefined
   const traffic = new Traffic()
+  const queue = new RequestQueue(options.log)
+  lifetime.onClose(() => queue.stop())
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
     : new LocalLimiter(options.config.rateLimits)
@@ -194,6 +197,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     dataFolder: options.config.dataFolder,
     services: [
       traffic,
+      queue,
       limiter,
       services.limits,
       store,
@@ -286,6 +290,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,
+    queue,
     metrics: () => metrics.text(),
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,

@@ -59,7 +59,7 @@ async function start(
         host,
         at,
         (request, peer) =>
-          application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
+          application === undefined ? answerBeforeReady(request) : application.receive(request, peer, side),
         { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config), sockets: () => eventSockets },
       )
     const listening = new SheddingListener(openAt, port)

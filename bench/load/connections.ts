@@ -22,6 +22,7 @@ export interface ConnectionsLoad {
 export async function sendAround(
   { url, seconds, circles, perSecond, countsRejected = false }: ConnectionsLoad,
   onAnswer: (milliseconds: number) => void = () => undefined,
+  onRejected: (milliseconds: number) => void = () => undefined,
 ): Promise<{ rejected: number; perSecond: number }> {
   const address = new URL(url)
   const began = performance.now()
@@ -40,8 +41,10 @@ export async function sendAround(
       if (status >= 200 && status < 300) {
         onAnswer(performance.now() - due)
         answered += 1
-      } else if (countsRejected) rejected += 1
-      else throw new Error(`${circle[place]?.path} answered ${status}: ${body()}`)
+      } else if (countsRejected) {
+        onRejected(performance.now() - due)
+        rejected += 1
+      } else throw new Error(`${circle[place]?.path} answered ${status}: ${body()}`)
     }
     connection.close()
   }

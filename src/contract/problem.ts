@@ -199,7 +199,7 @@ export const problems = {
   ),
   too_many_subscriptions: tooMany((why: string) => why, { headers: retryAfter(60) }),
   internal: answering(500)('Internal error; the server logs the cause with the request id.'),
-  unavailable: unavailable((_seconds?: number) => 'The store is unavailable; try again shortly.', {
+  unavailable: unavailable((_seconds?: number) => 'The service is unavailable; try again shortly.', {
     headers: (seconds = 1) => retryAfter(seconds),
   }),
   sockets_full: unavailable('This server has as many WebSockets as it can serve; try again shortly.', {

@@ -64,6 +64,7 @@ export class Endpoint {
   readonly operation: Operation
   readonly family: Family
   readonly tally: Tally
+  readonly isFromMemory: boolean
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
@@ -82,6 +83,7 @@ export class Endpoint {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
     this.tally = dependencies.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
+    this.isFromMemory = implementation.isFromMemory ?? false
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))

@@ -38,6 +38,8 @@ export class RequestContext {
   operation: Operation | undefined = undefined
   /** The counters for this request. */
   tally: Tally | undefined = undefined
+  /** It holds a place of the request queue. */
+  hasPlace = false
   /** The state of the caller's bucket after a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined

@@ -24,9 +24,11 @@ import { answerFromCache, answerImage } from './image-response.ts'
 import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
 import type { Peer } from './listen.ts'
 import { answerLive, answerMediaPreflight, isLivePath, loginOf } from './live-response.ts'
+import { OVERLOADED, OVERLOADED_PAGE, overloadedIn } from './overload-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { NO_ORIGIN, RequestContext } from './request-context.ts'
+import type { Need, RequestQueue } from './request-queue.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { type Match, Router } from './router.ts'
 import { answerSocket, isSocketPath } from './socket-response.ts'
@@ -67,6 +69,7 @@ export interface ServerOptions extends EndpointDependencies {
   readonly thumbnails: Thumbnails | undefined
   readonly callbacks: CallbackHandler<unknown>
   readonly eventSockets: EventSockets
+  readonly queue: RequestQueue
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text: of the public API, or of all families. */
   readonly openapi: { public(): string; whole(): string }
@@ -80,6 +83,12 @@ export interface ServerOptions extends EndpointDependencies {
   /** The text for /metrics. */
   metrics(): Promise<string>
 }
+
+/** The route of a request; undefined if it is not an operation. */
+type Found = Match<Endpoint> | undefined
+
+/** Answered whatever waits: monitors and load balancers decide by them. */
+const NEVER_WAITS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** The families that a listener serves. */
 export type Side = readonly Family[]
@@ -114,21 +123,40 @@ export class Application {
     }
   }
 
-  /** `operator`: on whose behalf the console calls, inside this process. */
+  /** A request of a listener, which waits or is refused if more arrive than this process can answer. */
+  receive(request: Request, peer: Peer, side: Side): MaybePromise<Response> {
+    const context = new RequestContext(request, peer, this.#options.trustedProxies)
+    const found = this.#router.find(context.method, context.path)
+    const need = this.#needOf(context, found, side)
+    context.hasPlace = need === 'place'
+    this.#options.traffic.begin()
+    return this.#options.queue.run(
+      need,
+      context.began,
+      () => this.#handle(context, found, peer, side),
+      () => this.#answerOverload(context, found),
+    )
+  }
+
+  /** A request from inside this process. `operator`: on whose behalf the console calls. */
   handle(request: Request, peer: Peer, side: Side, operator?: Caller): MaybePromise<Response> {
     const context = new RequestContext(request, peer, this.#options.trustedProxies)
     context.operator = operator
+    this.#options.traffic.begin()
+    return this.#handle(context, this.#router.find(context.method, context.path), peer, side)
+  }
+
+  #handle(context: RequestContext, found: Found, peer: Peer, side: Side): MaybePromise<Response> {
     const { demo } = this.#options.services
-    const response = this.#handle(context, peer, side)
+    const response = this.#handleSafely(context, found, peer, side)
     return demo === undefined ? response : concludeDemoRequest(demo, context, response)
   }
 
-  #handle(context: RequestContext, peer: Peer, side: Side): MaybePromise<Response> {
-    this.#options.traffic.begin()
+  #handleSafely(context: RequestContext, found: Found, peer: Peer, side: Side): MaybePromise<Response> {
     try {
       const answer = this.#hasScopes
-        ? asRequest(() => this.#answer(context, side, peer))
-        : this.#answer(context, side, peer)
+        ? asRequest(() => this.#answer(context, found, side, peer))
+        : this.#answer(context, found, side, peer)
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
       return answer.then(
         response => this.#conclude(context, response),
@@ -139,15 +167,40 @@ export class Application {
     }
   }
 
+  /** Health checks, operators and media servers never wait; pictures and broadcasts have bounds of their own. */
+  #needOf(context: RequestContext, found: Found, side: Side): Need {
+    if (!side.includes('helix')) return 'free'
+    const isRead = asksToSee(context.method)
+    if (found !== undefined) {
+      if (found.target.family === 'control') return 'free'
+      return isRead && !found.target.isFromMemory ? 'place' : 'thread'
+    }
+    const { path } = context
+    if (NEVER_WAITS.has(path) || isConsolePath(path) || isIngestPath(path)) return 'free'
+    return isRead && this.#options.pages.has(context) ? 'place' : 'thread'
+  }
+
+  /** Prepared, because answering it must cost next to nothing. */
+  #answerOverload(context: RequestContext, found: Found): Response {
+    const { traffic, pages } = this.#options
+    context.hasPlace = false
+    context.failure = OVERLOADED
+    context.family = found?.target.family ?? familyAt(context.path)
+    const isPage = found === undefined && pages.has(context)
+    context.tally = found?.target.tally ?? (isPage ? traffic.pages : traffic.others)
+    if (context.family === 'helix') context.allowance = fullBucket(Date.now())
+    const { headers, body } = isPage ? OVERLOADED_PAGE : overloadedIn(context.family)
+    return this.#conclude(context, headers.respond(503, body, context))
+  }
+
   /** Called periodically: logs when requests no longer fail because of the store. */
   logRecovery(storeAnswers: () => Promise<boolean>): Promise<void> {
     return this.#storeFailures.settle(storeAnswers)
   }
 
-  #answer(context: RequestContext, side: Side, peer: Peer): MaybePromise<Response> {
+  #answer(context: RequestContext, found: Found, side: Side, peer: Peer): MaybePromise<Response> {
     if (!this.#hasGoodHost(context)) return this.#answerBadHost(context)
     if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
-    const found = this.#router.find(context.method, context.path)
     return found !== undefined && this.#serves(found.target.family, context, side)
       ? this.#answerOperation(context, found)
       : this.#answerOther(context, side, peer)
@@ -227,7 +280,11 @@ export class Application {
 
   /** Counts the response, and logs it if enabled. */
   #conclude(context: RequestContext, response: Response): Response {
-    const { traffic } = this.#options
+    const { traffic, queue } = this.#options
+    if (context.hasPlace) {
+      context.hasPlace = false
+      queue.leave()
+    }
     const milliseconds = performance.now() - context.began
     traffic.end(context.tally ?? traffic.unknown, response.status, milliseconds, context.failure?.name)
     if (this.#accessLevel !== undefined) this.#log(this.#accessLevel, context, response, milliseconds)

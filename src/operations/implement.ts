@@ -137,6 +137,8 @@ export interface Implementation {
    * undefined, the response must not be reused.
    */
   versionOf?(services: Services, search: string): number | undefined
+  /** The directory alone answers: it must not wait for other requests that need the store. */
+  readonly isFromMemory?: boolean
 }
 
 type HandlerAnswer<O extends Operation> =
@@ -155,7 +157,7 @@ type FileOf<O extends Operation> = O extends {
 export function implement<O extends Operation>(
   operation: O,
   handle: (call: Call<O>, services: Services) => HandlerAnswer<O> | Promise<HandlerAnswer<O>>,
-  options: Pick<Implementation, 'versionOf'> = {},
+  options: Pick<Implementation, 'versionOf' | 'isFromMemory'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }
 }

@@ -14,4 +14,5 @@ export const handleGetFollowedStreams = implement(
     )
     return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
   },
+  { isFromMemory: true },
 )

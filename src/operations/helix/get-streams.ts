@@ -22,6 +22,7 @@ export const handleGetStreams = implement(
     return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
   },
   {
+    isFromMemory: true,
     versionOf: ({ directory }, search) => (FIRST_PAGE.test(search) ? directory.rankingVersion : undefined),
   },
 )

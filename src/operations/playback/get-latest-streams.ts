@@ -7,4 +7,5 @@ export const handleGetLatestStreams = implement(
     if (!directory.isComplete) await directory.complete()
     return preparedRows(directory.latest(first))
   },
+  { isFromMemory: true },
 )
