@@ -10,8 +10,10 @@ import { Unavailable } from '../store/errors.ts'
 import type { KeyedChannel } from '../store/queries/stream-keys.ts'
 import type { Store } from '../store/store.ts'
 
-/** Wrong keys that one network may try; a correct key costs nothing. */
+/** Wrong keys that one network may try at full speed; a correct key costs nothing. */
 const GUESSES = { capacity: 20, fullAfterSeconds: 600 }
+/** After that each key of the network waits before it is checked. A right one is still accepted: it cannot be guessed. */
+const SLOWED_MILLISECONDS = 500
 /** How long a key counts as valid while the store cannot be asked. */
 const REMEMBERED_MILLISECONDS = 10 * 60_000
 const MAX_REMEMBERED = 10_000
@@ -43,12 +45,12 @@ export class KeyCheck {
   }
 
   /**
-   * The channel of a publisher. Undefined: the key is wrong or not the channel's, or there were too many wrong ones. Without
-   * an address they are not counted: one publisher could keep out the others.
+   * The channel of a publisher. Undefined: the key is wrong, or not the channel's. Without an address wrong keys are not
+   * counted: one publisher could slow down the others.
    */
   async channelOf(name: string, address: string | undefined): Promise<Channel | undefined> {
     const bucket = address === undefined ? { points: 1 } : this.#guesses.get(networkOf(address), GUESSES)
-    if (bucket.points < 1) return undefined
+    if (bucket.points < 1) await Bun.sleep(SLOWED_MILLISECONDS)
     const credentials = readPublishName(name)
     const channel = credentials && (await this.#find(credentials.key))
     if (channel === 'unchecked') return undefined

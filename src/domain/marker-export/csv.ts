@@ -19,9 +19,14 @@ export function writeCsv({ video, markers, fps }: MarkerExport): string {
 
 /** What a spreadsheet would take for a formula. The apostrophe in front of it means text, and is not shown. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
+/**
+ * The same behind a character that another program may take for the end of a cell, whatever quotes are around: where the
+ * decimal sign is a comma, spreadsheets separate cells by semicolons.
+ */
+const FORMULA_BEHIND_SEPARATOR = /(?<=[;|\t\r\n][\s"']*)[=+\-@＝＋－＠]/g
 
 function asData(text: string): string {
-  const printable = text.replace(/(?![\t\r\n])\p{Cc}/gu, '')
+  const printable = text.replace(/(?![\t\r\n])\p{Cc}/gu, '').replace(FORMULA_BEHIND_SEPARATOR, "'$&")
   return FORMULA.test(printable) ? `'${printable}` : printable
 }
 

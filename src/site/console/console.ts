@@ -2,7 +2,6 @@
  * The operator console. Reading is a page per address; every change is a form that carries the proof of the session. Nothing
  * else takes the cookie: scripts of the console only read these pages again.
  */
-import { countAttempt } from '../../auth/attempts.ts'
 import type { OperatorSession } from '../../auth/operator-sessions.ts'
 import { percentDecode } from '../../kit/text.ts'
 import type { Browser } from '../browser.ts'
@@ -41,18 +40,23 @@ export const showConsole: PageHandler = async (browser, services) => {
 }
 
 export const submitConsoleLogin: PageHandler = async (browser, services) => {
-  services.limits.takeFromAddress(browser.address)
   const form = await browser.form()
-  if (form === undefined) return expiredFormPage()
+  if (form === undefined) {
+    services.limits.takeFromAddress(browser.address)
+    return expiredFormPage()
+  }
   const next = safeNext(form.get('next'))
   const again = (violation: string, status: number): Page =>
     logInPage({ csrf: browser.csrfToken(), next, violation, status })
   const token = (form.get('password') ?? '').trim()
-  const cookie = await countAttempt(services.logIns, [SUBJECT, browser.address], () =>
-    services.operatorSessions.start(token),
-  )
-  if (cookie === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
-  if (cookie === 'wrong') return again('This is not a valid operator token.', 401)
+  const cookie = await services.operatorSessions.start(token)
+  if (cookie === undefined) {
+    // The right token always works: it cannot be guessed, and guessing by others must not lock operators out.
+    services.limits.takeFromAddress(browser.address)
+    return (await services.logIns.begin(SUBJECT, browser.address))
+      ? again('This is not a valid operator token.', 401)
+      : withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
+  }
   browser.rememberConsole(cookie)
   return { goTo: next }
 }
