@@ -24,6 +24,9 @@ export interface Document {
   readonly hasScript: boolean
 }
 
+/** A tab or a bookmark shows the title beside text that it must not reorder. New titles have no such characters. */
+const withoutDirection = (title: string) => title.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+
 /**
  * `grantOf` makes the grant that scripts exchange for a token; a page without islands carries none, and neither does one of
  * the operator console, whose scripts only read its pages.
@@ -64,7 +67,7 @@ export async function renderDocument(
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="robots" content="noindex" />
-      <title>{page.title === 'Strand' ? page.title : `${page.title} · Strand`}</title>
+      <title>{page.title === 'Strand' ? page.title : `${withoutDirection(page.title)} · Strand`}</title>
       <link rel="icon" href={ICON_URL} />
       {styles.map(path => (
         <link key={path} rel="stylesheet" href={path} />

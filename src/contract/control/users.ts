@@ -1,6 +1,6 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
-import { DecimalId, GivenTime } from '../resources/id.ts'
+import { DecimalId, DisplayName, GivenTime } from '../resources/id.ts'
 import {
   BROADCASTER_TYPES,
   Description,
@@ -13,7 +13,7 @@ import { orNull, Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
-  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+  display_name: Type.Optional(DisplayName),
   description: Type.Optional(Description),
   broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
   email: Type.Optional(

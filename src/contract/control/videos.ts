@@ -2,6 +2,7 @@ import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
+import { Title } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 /** Videos. Streams create them. */
@@ -25,7 +26,7 @@ export const patchVideo = controlOperation('PATCH /control/videos/{video_id}', {
   id: 'PatchVideo',
   summary: 'Update a video; omitted fields keep their value. The title of a live video follows its channel.',
   body: Type.Object({
-    title: Type.Optional(Type.String({ maxLength: 140 })),
+    title: Type.Optional(Title),
     description: Type.Optional(Type.String({ maxLength: 300 })),
     view_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),

@@ -1,7 +1,7 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { CONTENT_LABELS, MATURE_GAME } from '../resources/content-label.ts'
-import { IdFilter } from '../resources/id.ts'
+import { IdFilter, WITHOUT_DIRECTION } from '../resources/id.ts'
 import { optional, Type } from '../schema.ts'
 
 const Label = Type.Union([Type.String(), Type.Object({ id: Type.String(), is_enabled: Type.Boolean() })], {
@@ -19,7 +19,7 @@ export const modifyChannelInformation = defineOperation('PATCH /helix/channels',
   query: Type.Object({ broadcaster_id: IdFilter }),
   body: Type.Object({
     ...optional({
-      title: Type.String({ minLength: 1, maxLength: 140, nullIsAbsent: true }),
+      title: Type.String({ minLength: 1, maxLength: 140, ...WITHOUT_DIRECTION, nullIsAbsent: true }),
       game_id: Type.String({ description: 'Empty or `0`: no game.', nullIsAbsent: true, numberIsText: true }),
       broadcaster_language: Type.String({
         pattern: '^([a-zA-Z]{2}|[oO][tT][hH][eE][rR])$',

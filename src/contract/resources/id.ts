@@ -74,4 +74,15 @@ export const exampleFollowerNames = {
 }
 export const exampleNames = { user_id: '141981764', user_login: 'lunar_otter', user_name: 'Lunar_Otter' }
 
-export const Name = Type.String({ minLength: 1, maxLength: 100 })
+/**
+ * Titles and names are shown beside other text, which characters that change its direction would reorder: a name could look
+ * like another, and a file like one of another type.
+ */
+export const WITHOUT_DIRECTION = {
+  pattern: '^[^\\u202A-\\u202E\\u2066-\\u2069]*$',
+  hint: 'text without directional controls (U+202A to U+202E, U+2066 to U+2069)',
+} as const
+
+export const Name = Type.String({ minLength: 1, maxLength: 100, ...WITHOUT_DIRECTION })
+
+export const DisplayName = Type.String({ minLength: 1, maxLength: 50, ...WITHOUT_DIRECTION })

@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox'
 import { optional, Type } from '../schema.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { Fault, MAX_FAULTS } from './fault.ts'
-import { DecimalId, Name, Uuid } from './id.ts'
+import { DecimalId, Name, Uuid, WITHOUT_DIRECTION } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
 import { BROADCASTER_TYPES, CLIENT_KINDS, Description, Email, Language, Tags, Title } from './world.ts'
 
@@ -61,7 +61,7 @@ const ScenarioFollow = Type.Object(
 const ScenarioUser = entry({
   id: DecimalId,
   login: Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'Default: the name in lower case.' }),
-  display_name: Type.String({ minLength: 1, maxLength: 100 }),
+  display_name: Type.String({ minLength: 1, maxLength: 100, ...WITHOUT_DIRECTION }),
   description: Description,
   broadcaster_type: Type.Enum(BROADCASTER_TYPES),
   email: Email,

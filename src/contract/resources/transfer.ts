@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
-import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
+import { DecimalId, DisplayName, GivenTime, Name, Uuid } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
 import { ExtraKeyName } from './stream.ts'
 import {
@@ -71,7 +71,7 @@ export const transferLines = {
       hint: '1 to 25 letters, digits or underscores',
       kept: 'lower case',
     }),
-    display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    display_name: Type.Optional(DisplayName),
     description: Type.Optional(Description),
     broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
     email: Type.Optional(orNull(Email)),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { optional, orNull, resource, Type } from '../schema.ts'
 import { CONTENT_LABELS } from './content-label.ts'
-import { Name, ReturnedUuid, TimeMillis } from './id.ts'
+import { Name, ReturnedUuid, TimeMillis, WITHOUT_DIRECTION } from './id.ts'
 import { listOf } from './list.ts'
 
 /** The resources that operators manage: users, organizations, games, benefits, clients and channels. */
@@ -26,7 +26,7 @@ export const IgdbId = Type.String({
   description: 'The id of the game at IGDB; empty: unknown.',
 })
 
-export const Title = Type.String({ maxLength: 140 })
+export const Title = Type.String({ maxLength: 140, ...WITHOUT_DIRECTION })
 
 export const Language = Type.String({
   pattern: '^([a-z]{2}|other)$',
