@@ -4,7 +4,7 @@ import { cachingHeadersOf, etagOf, type Image } from '../images/render.ts'
 import { hasSameTag } from './etag.ts'
 import type { RequestContext } from './request-context.ts'
 
-type ImageRequest = Pick<RequestContext, 'path' | 'headers' | 'requestId'>
+type ImageRequest = Pick<RequestContext, 'path' | 'headers' | 'requestId' | 'address'>
 
 /** The answer from the cache; undefined if there is none, or if the caller asks whether the picture has changed. */
 export function answerFromCache(
@@ -19,9 +19,9 @@ export function answerFromCache(
 export async function answerImage(
   images: Images,
   name: ImageName,
-  { headers, requestId }: ImageRequest,
+  { headers, requestId, address }: ImageRequest,
 ): Promise<Response> {
-  if (!hasSameTag(headers, etagOf(name))) return respond(await images.get(name), requestId)
+  if (!hasSameTag(headers, etagOf(name))) return respond(await images.get(name, address), requestId)
   const unchanged = cachingHeadersOf(name)
   unchanged.set('X-Request-Id', requestId)
   return new Response(null, { status: 304, headers: unchanged })

@@ -1,9 +1,11 @@
 /**
  * Rendered pictures. Strangers choose what is rendered, so everything that they can make grow has a bound: the cache, the
- * renderings at a time, and what waits for them. Requests for the same picture share one rendering.
+ * renderings at a time, and what waits for them, of which a network has a share. Requests for the same picture share one
+ * rendering.
  */
 import { raise } from '../contract/problem.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
+import { NetworkShares } from '../kit/network-shares.ts'
 import { Recent } from '../kit/recent.ts'
 import { type ImageName, imagePathOf } from './image-name.ts'
 import { type Image, render } from './render.ts'
@@ -23,27 +25,22 @@ interface ImagesOptions {
   readonly render?: (name: ImageName) => Promise<Image>
 }
 
-interface Waiting {
-  readonly pixels: number
-  start(): void
-}
-
 export class Images implements Measured {
   readonly #render: (name: ImageName) => Promise<Image>
-  readonly #maxWaitingPixels: number
+  /** A place for each pixel that waits. */
+  readonly #waitingPixels: NetworkShares
   /** By path. */
   readonly #cache: Recent<Image>
   /** By path, including those that wait. */
   readonly #inProgress = new Map<string, Promise<Image>>()
-  readonly #waiting: Waiting[] = []
-  #waitingPixels = 0
+  readonly #waiting: (() => void)[] = []
   #running = 0
   #rendered = 0
   #refused = 0
 
   constructor(options: ImagesOptions = {}) {
     this.#render = options.render ?? render
-    this.#maxWaitingPixels = options.maxWaitingPixels ?? MAX_WAITING_PIXELS
+    this.#waitingPixels = new NetworkShares(options.maxWaitingPixels ?? MAX_WAITING_PIXELS)
     // It keeps up to twice the weight that it is given.
     this.#cache = new Recent((options.cacheBytes ?? CACHE_BYTES) / 2, { weigh: weightOf })
   }
@@ -59,10 +56,10 @@ export class Images implements Measured {
     return this.#cache.get(path)
   }
 
-  /** Throws `images_busy` if too many wait already. */
-  async get(name: ImageName): Promise<Image> {
+  /** Throws `images_busy` if too many wait already, of all callers or of the network of this one. */
+  async get(name: ImageName, address: () => string): Promise<Image> {
     const path = imagePathOf(name)
-    return this.cached(path) ?? this.#inProgress.get(path) ?? this.#begin(path, name)
+    return this.cached(path) ?? this.#inProgress.get(path) ?? this.#begin(path, name, address)
   }
 
   measure(metrics: Metrics): void {
@@ -75,8 +72,8 @@ export class Images implements Measured {
     metrics.gauge('strand_images_cached_bytes', 'Size of the cache of rendered pictures.', this.cachedBytes)
   }
 
-  #begin(path: string, name: ImageName): Promise<Image> {
-    const turn = this.#takeTurn(name.width * name.height + BASE_PIXELS)
+  #begin(path: string, name: ImageName, address: () => string): Promise<Image> {
+    const turn = this.#takeTurn(name.width * name.height + BASE_PIXELS, address)
     const image = this.#renderInTurn(path, name, turn)
     this.#inProgress.set(path, image)
     return image
@@ -95,29 +92,28 @@ export class Images implements Measured {
     }
   }
 
-  #takeTurn(pixels: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
+  #takeTurn(pixels: number, address: () => string): Promise<void> {
     if (this.#running < AT_ONCE) {
       this.#running += 1
-      resolve()
-    } else if (this.#waitingPixels + pixels > this.#maxWaitingPixels) {
+      return Promise.resolve()
+    }
+    const leave = this.#waitingPixels.take(address(), pixels)
+    if (leave === undefined) {
       this.#refused += 1
       return raise('images_busy')
-    } else {
-      this.#waiting.push({ pixels, start: resolve })
-      this.#waitingPixels += pixels
     }
-    return promise
+    return new Promise(resolve => {
+      this.#waiting.push(() => {
+        leave()
+        resolve()
+      })
+    })
   }
 
   #passTurn(): void {
     const next = this.#waiting.shift()
-    if (next === undefined) {
-      this.#running -= 1
-    } else {
-      this.#waitingPixels -= next.pixels
-      next.start()
-    }
+    if (next === undefined) this.#running -= 1
+    else next()
   }
 }
 

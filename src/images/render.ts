@@ -28,6 +28,8 @@ export function cachingHeadersOf(name: ImageName): Headers {
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'X-Content-Type-Options': 'nosniff',
+    // Opened as a document, an SVG may contain anything that a page may.
+    ...(name.format === 'svg' && { 'Content-Security-Policy': "default-src 'none'" }),
   })
 }
 

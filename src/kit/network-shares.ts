@@ -22,20 +22,21 @@ export class NetworkShares {
     return this.#taken
   }
 
-  /** Takes a place. Returns a function that leaves it, or undefined if there is none for this address. */
-  take(address: string): (() => void) | undefined {
+  /** Takes a place, or several. Returns a function that leaves them, or undefined if there are none for this address. */
+  take(address: string, places = 1): (() => void) | undefined {
     const [network, site] = [networkOf(address), `site ${siteOf(address)}`]
-    const isOverShare = this.#isOver(network, NETWORK_SHARE) || this.#isOver(site, SITE_SHARE)
-    if (this.#taken >= this.#most || (isOverShare && !LOOPBACK.test(address))) return undefined
-    this.#count([network, site], 1)
-    return () => this.#count([network, site], -1)
+    const isOverShare =
+      this.#wouldExceed(network, NETWORK_SHARE, places) || this.#wouldExceed(site, SITE_SHARE, places)
+    if (this.#taken + places > this.#most || (isOverShare && !LOOPBACK.test(address))) return undefined
+    this.#count([network, site], places)
+    return () => this.#count([network, site], -places)
   }
 
-  #isOver(owner: string, share: number): boolean {
-    return (this.#owners.get(owner) ?? 0) >= Math.ceil(this.#most / share)
+  #wouldExceed(owner: string, share: number, places: number): boolean {
+    return (this.#owners.get(owner) ?? 0) + places > Math.ceil(this.#most / share)
   }
 
-  #count(owners: readonly string[], by: 1 | -1): void {
+  #count(owners: readonly string[], by: number): void {
     this.#taken += by
     for (const owner of owners) {
       const count = (this.#owners.get(owner) ?? 0) + by

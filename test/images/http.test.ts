@@ -60,7 +60,11 @@ onEachStore('pictures over HTTP', {}, server => {
       for (const kind of KINDS) {
         const answer = await get(`/images/${kind}/33214-120x80.svg`)
         expect(answer.status).toBe(200)
-        expect(headersOf(answer)).toMatchObject({ ...CACHING, 'content-type': 'image/svg+xml' })
+        expect(headersOf(answer)).toMatchObject({
+          ...CACHING,
+          'content-type': 'image/svg+xml',
+          'content-security-policy': "default-src 'none'",
+        })
         expect(await answer.text()).toContain(' width="120" height="80" ')
       }
     })

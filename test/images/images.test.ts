@@ -31,10 +31,12 @@ function heldBack() {
   return { started, render: renderHeld, finishOne: () => finishers.shift()?.() }
 }
 
+const here = () => '127.0.0.1'
+
 test('two pictures are rendered at a time, the others wait in order', async () => {
   const { started, render, finishOne } = heldBack()
   const images = new Images({ render })
-  const all = [1, 2, 3, 4, 5].map(id => images.get(nameOf(id)))
+  const all = [1, 2, 3, 4, 5].map(id => images.get(nameOf(id), here))
   await Bun.sleep(0)
   expect(started).toEqual(['1', '2'])
   for (const expected of [3, 4, 5]) {
@@ -51,7 +53,7 @@ test('two pictures are rendered at a time, the others wait in order', async () =
 test('requests for the same picture share one rendering, also while it waits', async () => {
   const { started, render, finishOne } = heldBack()
   const images = new Images({ render })
-  const all = [1, 2, 3, 3, 1, 3, 2].map(id => images.get(nameOf(id)))
+  const all = [1, 2, 3, 3, 1, 3, 2].map(id => images.get(nameOf(id), here))
   for (let left = 3; left > 0; left--) {
     await Bun.sleep(0)
     finishOne()
@@ -59,7 +61,7 @@ test('requests for the same picture share one rendering, also while it waits', a
   const answers = await Promise.all(all)
   expect(started).toEqual(['1', '2', '3'])
   expect(new Set(answers).size).toBe(3)
-  expect(await images.get(nameOf(3))).toBe(answers[2] as Image)
+  expect(await images.get(nameOf(3), here)).toBe(answers[2] as Image)
   expect(started.length).toBe(3)
 })
 
@@ -67,15 +69,15 @@ test('pictures beyond the bound of the queue are refused, and rendered when ther
   const { started, render, finishOne } = heldBack()
   const pixelsOfOne = 64 * 64 + 16 * 1024
   const images = new Images({ render, maxWaitingPixels: 3 * pixelsOfOne })
-  const accepted = [1, 2, 3, 4, 5].map(id => images.get(nameOf(id)))
+  const accepted = [1, 2, 3, 4, 5].map(id => images.get(nameOf(id), here))
   for (const id of [6, 7])
-    expect(images.get(nameOf(id))).rejects.toMatchObject({ name: 'images_busy', status: 503 })
+    expect(images.get(nameOf(id), here)).rejects.toMatchObject({ name: 'images_busy', status: 503 })
   // One that waits already takes no more space.
-  accepted.push(images.get(nameOf(5)))
+  accepted.push(images.get(nameOf(5), here))
   await Bun.sleep(0)
   finishOne()
   await accepted[0]
-  accepted.push(images.get(nameOf(6)))
+  accepted.push(images.get(nameOf(6), here))
   for (let left = 5; left > 0; left--) {
     await Bun.sleep(0)
     finishOne()
@@ -84,6 +86,22 @@ test('pictures beyond the bound of the queue are refused, and rendered when ther
   expect(started).toEqual(['1', '2', '3', '4', '5', '6'])
   expect(measured(images).get('strand_images_refused_total')).toBe(2)
   expect(measured(images).get('strand_images_rendered_total')).toBe(6)
+})
+
+test('a network has a fifth of the queue, so that others get their pictures', async () => {
+  const { render, finishOne } = heldBack()
+  const images = new Images({ render, maxWaitingPixels: 20 * (64 * 64 + 16 * 1024) })
+  const from = (address: string, first: number, count: number) =>
+    Array.from({ length: count }, (_, n) => images.get(nameOf(first + n), () => address), here)
+  const attacker = Promise.allSettled(from('203.0.113.7', 100, 50))
+  const others = from('198.51.100.1', 1, 4)
+  for (let left = 60; left > 0; left--) {
+    finishOne()
+    await Bun.sleep(0)
+  }
+  expect(await Promise.all(others)).toHaveLength(4)
+  const outcomes = (await attacker).map(({ status }) => status)
+  expect(outcomes.filter(status => status === 'fulfilled')).toHaveLength(2 + 4)
 })
 
 test('a failed rendering fails its requests only, and the next one starts', async () => {
@@ -95,7 +113,7 @@ test('a failed rendering fails its requests only, and the next one starts', asyn
       return imageOf(10)
     },
   })
-  const all = await Promise.allSettled([1, 2, 3, 4, 1].map(id => images.get(nameOf(id))))
+  const all = await Promise.allSettled([1, 2, 3, 4, 1].map(id => images.get(nameOf(id), here)))
   expect(all.map(each => each.status)).toEqual([
     'rejected',
     'fulfilled',
@@ -103,7 +121,7 @@ test('a failed rendering fails its requests only, and the next one starts', asyn
     'fulfilled',
     'rejected',
   ])
-  expect((await images.get(nameOf(1))).file.size).toBe(10)
+  expect((await images.get(nameOf(1), here)).file.size).toBe(10)
 })
 
 test('the cache stays within its bytes and keeps what is used', async () => {
@@ -117,8 +135,8 @@ test('the cache stays within its bytes and keeps what is used', async () => {
     },
   })
   for (let id = 0; id < 1000; id++) {
-    await images.get(nameOf(id))
-    await images.get(nameOf(0))
+    await images.get(nameOf(id), here)
+    await images.get(nameOf(0), here)
     expect(images.cachedBytes).toBeLessThanOrEqual(cacheBytes)
   }
   expect(images.cachedBytes).toBeGreaterThan(cacheBytes / 3)
@@ -131,7 +149,7 @@ test('800 different pictures of all sizes stay within the cache', async () => {
   const images = new Images({ cacheBytes })
   for (let batch = 0; batch < 800; batch += 20) {
     const ids = Array.from({ length: 20 }, (_, index) => batch + index)
-    await Promise.all(ids.map(id => images.get(nameOf(id, id % 400 === 0 ? 2048 : 1 + (id % 100)))))
+    await Promise.all(ids.map(id => images.get(nameOf(id, id % 400 === 0 ? 2048 : 1 + (id % 100)), here)))
     expect(images.cachedBytes).toBeLessThanOrEqual(cacheBytes)
   }
   expect(measured(images).get('strand_images_rendered_total')).toBe(800)
