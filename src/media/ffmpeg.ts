@@ -1,7 +1,7 @@
 /**
  * ffmpeg as a decoder of single key frames. Its input comes from publishers, so it may be hostile: ffmpeg gets it through a
- * pipe, may open nothing else, knows few decoders, and has bounds on time, memory and output. It runs without a shell, and
- * without our environment, which may hold secrets.
+ * pipe, may open nothing else, knows few decoders, and has bounds on time, memory and output. It runs without our
+ * environment, which may hold secrets.
  */
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
@@ -21,6 +21,16 @@ const MAX_FILE_BYTES = 1024 * 1024
 const MAX_PIXELS = 4096 * 2304
 /** Maximum size of one allocation of ffmpeg. */
 const MAX_ALLOCATION_BYTES = 256 * 1024 * 1024
+/**
+ * The system ends it when it takes more address space or processor time. Only a shell can set these limits for a program
+ * that it becomes; it gets no text from outside, and systems without such a limit go on without it.
+ */
+const LIMITED = 'ulimit -v 524288 2>/dev/null; ulimit -t 10 2>/dev/null; exec "$0" "$@"'
+/** What the shell ends with if there is no program to become. */
+const NOT_RUN = new Map([
+  [126, 'cannot be run: EACCES'],
+  [127, 'cannot be run: ENOENT'],
+])
 const MAX_MESSAGE_BYTES = 4096
 const MAX_REASON = 200
 /** What FLV may contain of the formats that encoders publish; others are older than RTMP from OBS. */
@@ -40,10 +50,24 @@ export function ffmpegArguments(): string[] {
   return [
     ...['-hide_banner', '-nostdin', '-loglevel', 'error', '-max_alloc', String(MAX_ALLOCATION_BYTES)],
     ...['-protocol_whitelist', 'pipe', '-codec_whitelist', DECODERS],
+    // Every thread takes address space, also of the filters and of each output.
+    ...['-filter_threads', '1', '-filter_complex_threads', '1'],
     ...['-threads', '1', '-max_pixels', String(MAX_PIXELS), '-f', 'flv', '-i', 'pipe:0'],
     ...['-filter_complex', [`[0:v]split=${THUMBNAIL_SIZES.length}${inputs}`, ...scaled].join(';')],
     ...THUMBNAIL_SIZES.flatMap((_, index) => [
-      ...['-map', `[out${index}]`, '-frames:v', '1', '-q:v', '4', '-f', 'mjpeg', `pipe:${pipeOf(index)}`],
+      ...[
+        '-map',
+        `[out${index}]`,
+        '-frames:v',
+        '1',
+        '-threads',
+        '1',
+        '-q:v',
+        '4',
+        '-f',
+        'mjpeg',
+        `pipe:${pipeOf(index)}`,
+      ],
     ]),
   ]
 }
@@ -59,7 +83,8 @@ export interface Decoding {
 }
 
 export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
-  const child = spawn(program, ffmpegArguments(), {
+  const [command, words] = limited(program, ffmpegArguments())
+  const child = spawn(command, words, {
     env: {},
     stdio: ['pipe', 'pipe', 'pipe', ...THUMBNAIL_SIZES.slice(1).map(() => 'pipe' as const)],
   })
@@ -77,12 +102,13 @@ export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
       collect(child.stdio[pipeOf(index)], MAX_FILE_BYTES, () => end('wrote too much')),
     )
     const messages = collect(child.stderr, MAX_MESSAGE_BYTES)
-    child.once('close', code => {
+    child.once('close', (code, signal) => {
       const made = collected.map(each => each())
       if (reason === undefined && code === 0 && made.every(isJpeg)) resolve(made)
       else {
-        const otherwise = code === 0 ? 'wrote no picture' : `ended with ${code}`
-        reject(new Error(reason ?? readable(messages().toString()) ?? otherwise))
+        const otherwise = code === 0 ? 'wrote no picture' : `ended with ${code ?? signal}`
+        const unrunnable = NOT_RUN.get(code ?? 0)
+        reject(new Error(reason ?? unrunnable ?? readable(messages().toString()) ?? otherwise))
       }
     })
   }).finally(() => clearTimeout(timer))
@@ -92,6 +118,10 @@ export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(flv)
   return { files, kill: () => end('was stopped') }
+}
+
+function limited(program: string, words: string[]): [command: string, words: string[]] {
+  return process.platform === 'win32' ? [program, words] : ['/bin/sh', ['-c', LIMITED, program, ...words]]
 }
 
 /** Everything else on the machine matters more than a thumbnail. */

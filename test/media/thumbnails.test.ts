@@ -185,6 +185,14 @@ describe('thumbnails', () => {
     expect(await reasonOf(join(folder, 'missing'))).toBe('cannot be run: ENOENT')
   })
 
+  test('are decoded within 512 MiB of address space and 10 s of processor time', async () => {
+    const file = join(folder, 'limits')
+    const thumbnails = thumbnailsOf(working(`ulimit -v > '${file}'; ulimit -t >> '${file}'`))
+    thumbnails.start(channel('1'))
+    await until(() => counts(thumbnails)[0] === 1)
+    expect(readFileSync(file, 'utf8')).toBe('524288\n10\n')
+  })
+
   test('are not waited for when the server stops: the process is ended', async () => {
     const file = join(folder, 'pid')
     const thumbnails = thumbnailsOf(program(`echo $$ > '${file}'; exec sleep 600`))
