@@ -3,7 +3,7 @@ import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import type { EventSockets } from './events/event-sockets.ts'
 import { type Listening, listen } from './http/listen.ts'
-import { type Application, answerBeforeReady, maxBodyBytesOf, PUBLIC_SIDE, type Side } from './http/server.ts'
+import { type Application, answerBeforeReady, PUBLIC_SIDE, type Side } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
 import { Lifetime } from './kit/lifetime.ts'
 import { OperatorError } from './kit/operator-error.ts'
@@ -60,7 +60,7 @@ async function start(
         at,
         (request, peer) =>
           application === undefined ? answerBeforeReady(request) : application.receive(request, peer, side),
-        { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config), sockets: () => eventSockets },
+        { sharesPort, sockets: () => eventSockets },
       )
     const listening = new SheddingListener(openAt, port)
     listeners.push(listening)

@@ -35,7 +35,7 @@ export function listen(
   host: string,
   port: number,
   handle: (request: Request, peer: Peer) => Response | Promise<Response>,
-  options: { sharesPort: boolean; maxBodyBytes: number; sockets(): EventSockets | undefined },
+  options: { sharesPort: boolean; sockets(): EventSockets | undefined },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
   const servers: Bun.Server<SocketRequest>[] = []
@@ -51,7 +51,8 @@ export function listen(
           // Explicit, because by default a second server could silently share the port.
           reusePort: options.sharesPort,
           idleTimeout: IDLE_SECONDS,
-          maxRequestBodySize: options.maxBodyBytes,
+          // Routes have limits of their own (`kit/read-body.ts`); the runtime would answer without a body.
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => {
             const answer = handle(request, new Connection(request, server, loopback))
             if (answer === UPGRADED) return undefined

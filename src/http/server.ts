@@ -53,12 +53,6 @@ const CONTROL_OPENAPI = '/control/openapi.json'
 /** Minimum time between warnings about control API requests from outside. */
 const WARNING_MILLISECONDS = 60_000
 
-/**
- * The runtime answers a larger Content-Length than its limit with an empty 413 and closes the connection. Its limit is this
- * far above the largest body of any route, so that a body that is somewhat too large gets an error as in D-4.
- */
-const MARGIN_BYTES = 16 * 1024 * 1024
-
 export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
@@ -526,9 +520,4 @@ export function answerBeforeReady(request: Request): Response {
   context.family = familyAt(context.path)
   if (context.family === 'helix') context.allowance = fullBucket(Date.now())
   return errorResponse(context, problem('unavailable'))
-}
-
-/** The body limit of the runtime for a listener that serves these families. */
-export function maxBodyBytesOf(side: Side, { importBytes }: { readonly importBytes: number }): number {
-  return MARGIN_BYTES + (side.includes('control') ? importBytes : 0)
 }
