@@ -83,6 +83,16 @@ export const WITHOUT_DIRECTION = {
   hint: 'text without directional controls (U+202A to U+202E, U+2066 to U+2069)',
 } as const
 
-export const Name = Type.String({ minLength: 1, maxLength: 100, ...WITHOUT_DIRECTION })
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'At most 100 characters.',
+  ...WITHOUT_DIRECTION,
+})
 
-export const DisplayName = Type.String({ minLength: 1, maxLength: 50, ...WITHOUT_DIRECTION })
+export const DisplayName = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  description: 'At most 50 characters.',
+  ...WITHOUT_DIRECTION,
+})

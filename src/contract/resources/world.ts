@@ -26,7 +26,11 @@ export const IgdbId = Type.String({
   description: 'The id of the game at IGDB; empty: unknown.',
 })
 
-export const Title = Type.String({ maxLength: 140, ...WITHOUT_DIRECTION })
+export const Title = Type.String({
+  maxLength: 140,
+  description: 'At most 140 characters.',
+  ...WITHOUT_DIRECTION,
+})
 
 export const Language = Type.String({
   pattern: '^([a-z]{2}|other)$',
