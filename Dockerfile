@@ -5,7 +5,7 @@ FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627c
 WORKDIR /strand
 COPY package.json package-lock.json .npmrc ./
 # No install script is needed: the runtime is used from where npm unpacks it.
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --ignore-scripts
 COPY bin ./bin
 COPY src ./src
 COPY build ./build

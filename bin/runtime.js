@@ -5,10 +5,11 @@ const { createRequire } = require('node:module')
 const { dirname, join, resolve } = require('node:path')
 
 const PACKAGE = dirname(__dirname)
+const MANIFEST = 'package.json'
 /** What `dist/program` was built from. Not in the package that npm packs. */
 const SOURCES_FILE = join('dist', 'sources.txt')
 /** What the bundle depends on. */
-const SOURCES = ['src', 'build', 'package.json', 'package-lock.json', 'tsconfig.json']
+const SOURCES = ['src', 'build', MANIFEST, 'package-lock.json', 'tsconfig.json']
 /** Until Bun's install script has run, a short text stands in the program's place. */
 const SMALLEST_PROGRAM_BYTES = 1_000_000
 /** How often a launcher that npm started looks whether npm is still there. */
@@ -79,13 +80,12 @@ function bunWords(folder = PACKAGE) {
 }
 
 /**
- * The program: the bundle of `npm run prepare`, or the sources if they have changed since. An installed package has no
- * folder `build`, and its files do not change.
+ * The program: the bundle of `npm run prepare`. In a checkout it is the sources if they have changed since; an installed
+ * package has none.
  */
 function programFile(folder = PACKAGE) {
-  const bundle = join(folder, 'dist', 'program', 'main.js')
-  const isCurrent = existsSync(join(folder, 'build')) ? isBuiltFromSources(folder) : existsSync(bundle)
-  return isCurrent ? bundle : join(folder, 'src', 'main.ts')
+  const isCurrent = !existsSync(join(folder, 'src')) || isBuiltFromSources(folder)
+  return isCurrent ? join(folder, 'dist', 'program', 'main.js') : join(folder, 'src', 'main.ts')
 }
 
 function isBuiltFromSources(folder) {
@@ -97,8 +97,9 @@ function isBuiltFromSources(folder) {
 }
 
 /**
- * The sources with the time of the last change of each. It is that of the inode, which every way of changing a file sets to
- * the present: other than the time of modification, it cannot be set back by copying, unpacking or checking out.
+ * The sources with the time of the last change of each, and the text of package.json. The time is that of the inode, which
+ * every way of changing a file sets to the present: other than the time of modification, it cannot be set back by copying,
+ * unpacking or checking out.
  */
 function stateOfSources(folder) {
   const lines = []
@@ -121,6 +122,8 @@ function addState(lines, folder, name, isFolder) {
     }
     return
   }
+  // `npm pack` replaces it for a while.
+  if (name === MANIFEST) return lines.push(`${name} ${JSON.stringify(readFileSync(path, 'utf8'))}`)
   const state = statSync(path, { throwIfNoEntry: false })
   lines.push(state === undefined ? name : `${name} ${state.size} ${Math.trunc(state.ctimeMs)}`)
 }
@@ -182,4 +185,13 @@ function parentOf(pid) {
   }
 }
 
-module.exports = { ALLOCATOR, findBun, bunWords, programFile, stateOfSources, SOURCES_FILE, runInBun }
+module.exports = {
+  ALLOCATOR,
+  bunWords,
+  findBun,
+  isBuiltFromSources,
+  programFile,
+  runInBun,
+  SOURCES_FILE,
+  stateOfSources,
+}

@@ -9,10 +9,9 @@
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { inlineAssets } from './inline-assets.ts'
+import { executableEntries } from './program-bundle.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const THREADS = ['store/engines/sqlite-writer.ts', 'store/engines/sqlite-copier.ts']
 
 const { values } = parseArgs({
   options: {
@@ -27,12 +26,7 @@ mkdirSync(dirname(out), { recursive: true })
 const unfinished = `${out}.${process.pid}`
 const began = performance.now()
 await Bun.build({
-  // Threads start from files of their own, so those are entries as well. Inside the executable all entries lie in one
-  // folder, where the address that is given to a thread by its neighbour finds them.
-  entrypoints: ['main.ts', ...THREADS].map(file => join(ROOT, 'src', file)),
-  naming: { entry: '[name].[ext]' },
-  target: 'bun',
-  plugins: [await inlineAssets()],
+  ...(await executableEntries(ROOT)),
   minify: { whitespace: true, syntax: true, identifiers: false },
   // Compiled ahead of time it starts in half the time. Bytecode belongs to one version of the runtime, so only the runtime
   // that builds gets it.

@@ -1,12 +1,13 @@
 /**
- * npm runs this after installing the repository (also from a git URL) and before packing it. Builds JavaScript and type
+ * npm runs this after installing the repository (also from a git URL) and before packing it, unless nothing has changed
+ * since. Builds JavaScript and type
  * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
  * `packages/client`, which installs without the runtime; and the program as one file, which the `strand` command runs.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
+import { isBuiltFromSources, SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
@@ -20,11 +21,10 @@ const ENTRY_POINTS = ['testing/start-strand.ts', 'client/index.ts']
 const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 
 if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
-  console.log(
-    'dist: not built, because TypeScript is not installed; the command strand runs from the sources',
-  )
+  console.log('dist: not built, because the development dependencies are not installed')
   process.exit(0)
 }
+if (isBuiltFromSources(ROOT)) process.exit(0)
 
 // Taken first: a source that changes during the build makes the bundle outdated.
 const sources = stateOfSources(ROOT)
@@ -47,8 +47,8 @@ try {
   rmSync(join(ROOT, SOURCES_FILE), { force: true })
   for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
-  writeFileSync(join(ROOT, SOURCES_FILE), sources)
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
+  writeFileSync(join(ROOT, SOURCES_FILE), sources)
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {
   rmSync(built, { recursive: true, force: true })

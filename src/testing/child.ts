@@ -21,7 +21,7 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
   try {
     const child = spawn(
       bunProgram(),
-      [...bunWords(packageFolder()), programFile(packageFolder()), ...argumentsFor(request, scenario.file)],
+      [...bunWords(packageFolder()), strandProgram(), ...argumentsFor(request, scenario.file)],
       {
         stdio: ['pipe', 'pipe', 'pipe'],
         windowsHide: true,
@@ -39,6 +39,9 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
 
 /** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the path is the same. */
 const packageFolder = () => fileURLToPath(new URL('../..', import.meta.url))
+
+/** The file that Bun runs, or loads to run a demo in this process. */
+export const strandProgram = () => programFile(packageFolder())
 
 /** The running Bun; under Node, the one that npm installed with this package. */
 function bunProgram(): string {

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import type { PlanFaultInput, Scenario } from '../client/api.ts'
 import type { World as DescribedWorld, WorldClient } from '../demo/described-world.ts'
 import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
-import { startChild } from './child.ts'
+import { startChild, strandProgram } from './child.ts'
 import { type ControlAddress, createControl } from './control.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
 import type { StrandOptions } from './options.ts'
@@ -73,7 +73,7 @@ export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
 }
 
 /** Not a literal import: only Bun can load this module, so the bundle and the declarations for Node must not include it. */
-const IN_PROCESS = './in-process.ts'
+const inProcessModule = () => (import.meta.url.endsWith('.ts') ? './in-process.ts' : strandProgram())
 interface InProcess {
   startInProcess(request: DemoRequest): Promise<StartedDemo>
 }
@@ -168,7 +168,7 @@ function addressIn(world: unknown, name: string): ControlAddress {
 async function startDemo(mode: 'process' | 'child', request: DemoRequest): Promise<StartedDemo> {
   if (mode === 'child') return startChild(request)
   if (!isBun()) throw new Error('mode "process" requires Bun: omit it to run Strand as a child process')
-  const { startInProcess } = (await import(IN_PROCESS as string)) as InProcess
+  const { startInProcess } = (await import(inProcessModule())) as InProcess
   return startInProcess(request)
 }
 

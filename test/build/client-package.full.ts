@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import root from '../../package.json' with { type: 'json' }
 import manifest from '../../packages/client/package.json' with { type: 'json' }
+import { packedTarball } from '../support/packed.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/strand-process.ts'
 
@@ -24,9 +25,7 @@ async function run(words: readonly string[]) {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'strand-client-package-'))
-  tarball = join(folder, `strand-client-${manifest.version}.tgz`)
-  const pack = await run(['npm', 'pack', join(ROOT, 'packages/client')])
-  expect([pack.code, pack.code === 0 ? '' : pack.stderr]).toEqual([0, ''])
+  tarball = await packedTarball('strand-client')
   writeFileSync(join(folder, 'package.json'), '{"name":"consumer","private":true}')
   const installed = await run(['npm', 'install', '--ignore-scripts', '--offline', tarball])
   expect([installed.code, installed.code === 0 ? '' : installed.stderr]).toEqual([0, ''])

@@ -3,10 +3,11 @@
  * with npm and pnpm.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/version.ts'
+import { copyCheckout } from '../support/copied-checkout.ts'
 import { packedTarball } from '../support/packed.ts'
 import { ROOT } from '../support/strand-process.ts'
 
@@ -31,21 +32,34 @@ beforeAll(async () => {
 }, INSTALL_MILLISECONDS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** A repository with the checkout as it is, also with changes that are not committed. */
+function createRepository(): string {
+  const repository = join(folder, 'repository')
+  copyCheckout(repository)
+  const identity = ['-c', 'user.name=Strand', '-c', 'user.email=strand@example.org']
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    [...identity, 'commit', '-q', '-m', 'all'],
+  ]) {
+    const { exitCode, stderr } = Bun.spawnSync(['git', ...words], { cwd: repository })
+    if (exitCode !== 0) throw new Error(stderr.toString())
+  }
+  return repository
+}
+
 const npx = (name: string) => ['npx', '--yes', '--package', name]
 const ways: readonly {
   readonly name: string
   readonly install: () => readonly string[]
   readonly strand: readonly string[]
   readonly files?: Readonly<Record<string, string>>
-  readonly when?: boolean
 }[] = [
   { name: 'npm, a folder', install: () => ['npm', 'install', '-D', ROOT], strand: ['npx', 'strand'] },
   {
     name: 'npm, a git URL',
-    install: () => ['npm', 'install', '-D', `git+file://${ROOT}`],
+    install: () => ['npm', 'install', '-D', `git+file://${createRepository()}`],
     strand: ['npx', 'strand'],
-    // It installs all of this repository once more: TEST_INSTALLS=all
-    when: process.env.TEST_INSTALLS === 'all' && existsSync(join(ROOT, '.git')),
   },
   {
     name: 'Yarn with node_modules, a tarball',
@@ -56,8 +70,8 @@ const ways: readonly {
 ]
 
 describe('installed by', () => {
-  for (const { name, install, strand, files = {}, when = true } of ways) {
-    test.skipIf(!when)(
+  for (const { name, install, strand, files = {} } of ways) {
+    test(
       name,
       async () => {
         const consumer = join(folder, name.replaceAll(/[^a-z]/gi, '-'))

@@ -177,13 +177,27 @@ describe('the program is', () => {
     expect(await runIn(folder)).toBe('sources')
   })
 
-  test('the bundle where npm has installed the package, and the sources if it is missing', async () => {
+  test('the bundle where npm has installed the package', async () => {
     const folder = checkout()
-    rmSync(join(folder, 'build'), { recursive: true })
+    for (const name of ['build', 'src']) rmSync(join(folder, name), { recursive: true })
     rmSync(join(folder, SOURCES_FILE))
     expect(await runIn(folder)).toBe('bundle')
-    rmSync(join(folder, 'dist'), { recursive: true })
-    expect(await runIn(folder)).toBe('sources')
+  })
+
+  test('the bundle after npm pack, which replaces package.json and restores it', async () => {
+    const folder = checkout()
+    const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
+    const packed = (...words: string[]) =>
+      Bun.spawnSync([process.execPath, join(folder, 'build/packed-manifest.ts'), ...words])
+    cpSync(join(ROOT, 'build/packed-manifest.ts'), join(folder, 'build/packed-manifest.ts'))
+    writeFileSync(join(folder, SOURCES_FILE), stateOfSources(folder))
+    // The second time after one that was interrupted.
+    packed()
+    packed()
+    expect(readFileSync(join(folder, 'package.json'), 'utf8')).not.toContain('"prepare"')
+    packed('restore')
+    expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(manifest)
+    expect(await runIn(folder)).toBe('bundle')
   })
 })
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { Glob } from 'bun'
+
+/** The folders of the repository itself in the lockfile: the root, and the workspace with the tools of tests and checks. */
+const OWN = new Set(['', 'test'])
 
 interface Locked {
+  readonly link?: boolean
   readonly version?: string
   readonly integrity?: string
   readonly resolved?: string
@@ -10,12 +15,14 @@ interface Locked {
 }
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
-const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
-  dependencies: Record<string, string>
-  devDependencies: Record<string, string>
-  allowScripts: Record<string, boolean>
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly allowScripts: Readonly<Record<string, boolean>>
 }
-const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest
+const manifest = read('package.json')
+const packages = Object.entries(lock.packages).filter(([path, { link }]) => !OWN.has(path) && !link)
 /** Of what tests run beside Strand. */
 const others = lockedIn('test/media-servers/node-media-server')
 const tools = lockedIn('test/reference/tools')
@@ -58,12 +65,37 @@ describe('the lockfile', () => {
     expect(readFileSync('test/support/listed-packages.ts', 'utf8')).toContain("'--ignore-scripts'")
   })
 
-  test('names exact versions, and few packages at run time', () => {
-    const listed = JSON.parse(readFileSync('test/reference/tools/package.json', 'utf8')) as typeof manifest
-    const all = { ...manifest.dependencies, ...manifest.devDependencies, ...listed.dependencies }
-    for (const version of Object.values(all)) {
+  test('names exact versions', () => {
+    const [ofTests, listed] = [read('test/package.json'), read('test/reference/tools/package.json')]
+    const all = { ...manifest.dependencies, ...manifest.devDependencies }
+    for (const version of Object.values({ ...all, ...ofTests.devDependencies, ...listed.dependencies })) {
       expect(version).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+[-.a-z0-9]*$/)
     }
-    expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(10)
+  })
+})
+
+describe('the packages', () => {
+  /** What the build bundles. */
+  const bundled = new Set(
+    [...new Glob('src/**/*.{ts,tsx}').scanSync('.')].flatMap(file =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(
+          /(?:^(?:import|export|\})[^'\n]* from |^import |\brequire\()'((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^':]*)?'/gm,
+        ),
+      ]
+        .map(([, name = '']) => name)
+        .filter(name => !['.', '..', 'bun'].includes(name)),
+    ),
+  )
+
+  test('of the program are few, and those who install it get only the runtime', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['bun'])
+    expect(bundled.size + 1).toBeLessThanOrEqual(10)
+  })
+
+  test('that npm install brings, also from a git URL, are those that the build needs', () => {
+    const tools = ['@types/bun', 'typescript']
+    expect(Object.keys(manifest.devDependencies).sort()).toEqual([...bundled, ...tools].sort())
+    expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('workspaces=false')
   })
 })

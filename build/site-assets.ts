@@ -1,0 +1,15 @@
+import { bundleScripts, bundleStyles } from '../src/site/bundle.ts'
+
+/** The module that bundles scripts and style sheets of the site. Neither the program nor the executable has their sources. */
+export const BUNDLE_MODULE = /[\\/]src[\\/]site[\\/]bundle\.ts$/
+
+/** All of them as JSON. They are bundled before the program, because a build that starts another one waits for itself. */
+export async function siteAssets(): Promise<string> {
+  return JSON.stringify({ scripts: await bundleScripts(), styles: await bundleStyles() })
+}
+
+/** What replaces the module, with an expression for the parsed JSON. */
+export function assetsModule(assets: string): string {
+  return `export const bundleScripts = async () => (${assets}).scripts
+export const bundleStyles = async () => (${assets}).styles`
+}
