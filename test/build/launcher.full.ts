@@ -1,4 +1,4 @@
-/** `bin/strand.js` and `bin/run.js`: what `npx strand` and the scripts of package.json start from Node. */
+/** `bin/strand.js` and `bin/run.js`: what the installed command and the scripts of package.json start from Node. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
   appendFileSync,
@@ -226,8 +226,11 @@ describe('the launcher', () => {
     const ready = `until curl -sf localhost:${port}/readyz > /dev/null; do sleep 0.1; done`
     const demo = `npx --no-install strand demo --port ${port} --no-rtmp --streams 3 --json`
     const line = `set -m; ${demo} & ${ready}; kill ${target}; wait`
+    const installed = emptyFolder()
+    mkdirSync(join(installed, 'node_modules/.bin'), { recursive: true })
+    symlinkSync(LAUNCHER, join(installed, 'node_modules/.bin/strand'))
     // Its output ends when everything that it started has ended.
-    const shell = new StrandProcess([line], { command: ['bash', '-c'], cwd: ROOT })
+    const shell = new StrandProcess([line], { command: ['bash', '-c'], cwd: installed })
     await shell.exit()
     expect(shell.stderr).toContain('"stopped"')
     await expect(fetch(`http://localhost:${port}/healthz`, { keepalive: false })).rejects.toThrow()

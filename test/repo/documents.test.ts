@@ -8,6 +8,7 @@ import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
 import { strictRules } from '../../src/contract/strict.ts'
 import { DIFFERENCES } from '../../src/reference/differences.ts'
+import { leaves } from '../support/command-tree.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
   ...new Glob(pattern).scanSync('.'),
@@ -57,6 +58,24 @@ test('the two commands of README stand alone, and the checks run the second', ()
   expect(blocks).toContain('npm install && npm start\n')
   expect(blocks).toContain('npm install && npm test\n')
   expect(readFileSync('.ci/run', 'utf8').split('\n')).toContain('npm install && npm test')
+})
+
+test('lines for a checkout run bin/strand.js; npx, which would install the checkout again, is for the package', async () => {
+  const commands = (await leaves()).map(({ words }) => words.replace(/^strand /, ''))
+  const wrong: string[] = []
+  let count = 0
+  for (const file of documents.filter(each => each !== 'CHANGELOG.md')) {
+    for (const line of readFileSync(file, 'utf8').split('\n')) {
+      if (line.includes('npx strand') && !line.startsWith('| in a project that depends on the package'))
+        wrong.push(`${file}: ${line}`)
+      for (const [, words = ''] of line.matchAll(/\bnode bin\/strand\.js ([a-z][a-z -]*)/g)) {
+        count++
+        if (!commands.some(command => `${words} `.startsWith(`${command} `))) wrong.push(`${file}: ${line}`)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+  expect(count).toBeGreaterThan(20)
 })
 
 test('the index of decision records lists each once, with its title', () => {
