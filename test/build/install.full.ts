@@ -3,16 +3,17 @@
  * with npm and pnpm.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/version.ts'
+import tools from '../package.json' with { type: 'json' }
 import { copyCheckout } from '../support/copied-checkout.ts'
 import { packedTarball } from '../support/packed.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 const YARN = '@yarnpkg/cli-dist@4.18.1'
-const INSTALL_MILLISECONDS = 300_000
+const INSTALL_MILLISECONDS = 600_000
 
 let folder = ''
 let tarball = ''
@@ -32,10 +33,17 @@ beforeAll(async () => {
 }, INSTALL_MILLISECONDS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A repository with the checkout as it is, also with changes that are not committed. */
+/**
+ * A repository with the checkout as it is, also with changes that are not committed. In its clones it lists the packages that
+ * npm has installed for the build.
+ */
 function createRepository(): string {
   const repository = join(folder, 'repository')
   copyCheckout(repository)
+  const file = join(repository, 'package.json')
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  manifest.scripts.postprepare = `node -p "fs.readdirSync('node_modules').join()" > ${join(folder, 'packages')}`
+  writeFileSync(file, JSON.stringify(manifest))
   const identity = ['-c', 'user.name=Strand', '-c', 'user.email=strand@example.org']
   for (const words of [
     ['init', '-q'],
@@ -94,6 +102,13 @@ await strand.stop()`
       INSTALL_MILLISECONDS,
     )
   }
+
+  test('npm from a git URL needs the packages of the build, and none of tests and checks', () => {
+    const installed = readFileSync(join(folder, 'packages'), 'utf8').trim().split(',')
+    expect(installed).toContain('typescript')
+    const needless = Object.keys(tools.devDependencies).map(name => name.split('/')[0] ?? '')
+    expect(installed.filter(name => needless.includes(name))).toEqual([])
+  })
 
   test(
     "Yarn with Plug'n'Play: says what to do",
