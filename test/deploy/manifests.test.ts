@@ -84,18 +84,16 @@ describe('the image', () => {
     expect(dockerfile).toContain(`\nCOPY --from=build /strand/dist/strand ${program}\n`)
   })
 
-  test('is built from what it copies, with the packages for production alone', () => {
+  test('is built from what it copies, with the packages of the build alone', () => {
     const place = mkdtempSync(join(tmpdir(), 'strand-image-'))
     for (const file of ['package.json', 'bin', 'src', 'build']) {
       cpSync(join(ROOT, file), join(place, file), { recursive: true })
     }
-    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-      packages: Record<string, { dev?: boolean; devOptional?: boolean }>
-    }
-    for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
-      if (path === '' || dev || devOptional || !existsSync(join(ROOT, path))) continue
+    for (const name of buildPackages()) {
+      const path = join('node_modules', name)
+      if (!existsSync(join(ROOT, path))) continue
       mkdirSync(dirname(join(place, path)), { recursive: true })
-      if (!existsSync(join(place, path))) symlinkSync(join(ROOT, path), join(place, path))
+      symlinkSync(join(ROOT, path), join(place, path))
     }
     // With a runtime that is given it compiles no bytecode, which takes most of the time.
     const line = ['npm', 'run', 'build', '--', '--runtime', process.execPath]
@@ -106,6 +104,25 @@ describe('the image', () => {
     rmSync(place, { recursive: true, force: true })
   })
 })
+
+/** What package.json lists, without its workspace, and what those packages need. */
+function buildPackages(): ReadonlySet<string> {
+  type Needs = Readonly<Record<string, string>>
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Partial<Record<(typeof KINDS)[number], Needs>>>
+  }
+  const found = new Set<string>()
+  const add = (path: string, kinds: readonly (typeof KINDS)[number][]) => {
+    for (const name of kinds.flatMap(kind => Object.keys(lock.packages[path]?.[kind] ?? {}))) {
+      if (found.has(name)) continue
+      found.add(name)
+      add(`node_modules/${name}`, KINDS.slice(1))
+    }
+  }
+  add('', KINDS)
+  return found
+}
+const KINDS = ['devDependencies', 'dependencies', 'optionalDependencies', 'peerDependencies'] as const
 
 describe('images that others made', () => {
   const DEPLOYED = 'registry.example.org/strand'
