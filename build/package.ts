@@ -17,7 +17,7 @@ import { replaceFolder } from './replace-folder.ts'
 const ROOT = join(import.meta.dir, '..')
 
 /** The entry points of the package; see `exports` in package.json. */
-const ENTRY_POINTS = ['testing/start-strand.ts', 'client/index.ts']
+const ENTRY_POINTS = ['testing/start-strand.ts', 'testing/intercept.ts', 'client/index.ts']
 const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 
 if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {

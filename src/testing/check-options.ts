@@ -32,6 +32,7 @@ const RULES: Readonly<Record<keyof StrandOptions, Rule>> = {
   },
   mode: oneOf(MODES),
   strict: { must: 'true or false', isMet: value => typeof value === 'boolean' },
+  intercept: { must: 'true or false', isMet: value => typeof value === 'boolean' },
   data: { must: 'the path of a folder', isMet: value => typeof value === 'string' && value !== '' },
   log: oneOf(LEVELS),
   settings: { must: 'an object', isMet: isObject },

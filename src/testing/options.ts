@@ -18,6 +18,11 @@ export interface StrandOptions<S = Scenario> {
    * docs/compatibility.md. Default: false.
    */
   readonly strict?: boolean
+  /**
+   * Send calls of this process for api.twitch.tv, id.twitch.tv and eventsub.wss.twitch.tv to this server until it stops, for
+   * libraries with fixed URLs. Default: true if `strand/intercept` is imported.
+   */
+  readonly intercept?: boolean
   /** Folder to keep the world in. Default: a temporary one, deleted when the server stops. */
   readonly data?: string
   /** Level of the log on standard error; default: `error`. */

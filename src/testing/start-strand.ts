@@ -11,6 +11,7 @@ import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
 import { startChild, strandProgram } from './child.ts'
 import { type ControlAddress, createControl } from './control.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
+import { intercept, interceptsByDefault } from './interception.ts'
 import type { StrandOptions } from './options.ts'
 import { createRequests, type Requests } from './requests.ts'
 import type { AnyScenario, Exact, World } from './scenario-world.ts'
@@ -37,10 +38,12 @@ export type PlannedFault = PlanFaultInput
 export type FaultOutcome = PlanFaultInput['outcome']
 
 /** A demo that runs already: the file that `strand demo --world` wrote, its content, or its address. */
-export type AttachOptions =
+export type AttachOptions = (
   | { readonly worldFile: string }
   | { readonly world: Pick<DescribedWorld, 'control_url' | 'operator_token'> }
   | { readonly url: string; readonly operatorToken: string }
+) &
+  Pick<StrandOptions, 'intercept'>
 
 export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
   readonly url: string
@@ -68,7 +71,7 @@ export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
   snapshot(): Promise<void>
   /** Returns to the snapshot, or to the world of the start: ids, tokens, clock and faults. Clears the requests. */
   reset(options?: { readonly to?: 'snapshot' | 'start' }): Promise<void>
-  /** Stops the server. One that `attachStrand` found continues. */
+  /** Stops the server, and sends intercepted calls to the real hosts again. One that `attachStrand` found continues. */
   stop(): Promise<void>
 }
 
@@ -87,14 +90,33 @@ export async function startStrand<const S extends Scenario = AnyScenario>(
   checkOptions(options as StrandOptions)
   const mode = options.mode ?? (isBun() ? 'process' : 'child')
   const { world, stop } = await startDemo(mode, demoRequestOf(options as StrandOptions))
-  return controlsOf<S>(world, stop)
+  return controlsOf<S>(world, await intercepting(options, world, stop))
 }
 
 /** Uses a demo that runs already, such as one for all test files. */
 export async function attachStrand(options: AttachOptions): Promise<RunningStrand> {
   const address = addressOf(options)
   const { data } = await createControl(address)<{ data: [DescribedWorld] }>('GET', '/world')
-  return controlsOf(data[0], async () => undefined)
+  return controlsOf(data[0], await intercepting(options, data[0], async () => undefined))
+}
+
+/** Intercepts calls if the options ask for it, and returns what stops that and the server. */
+async function intercepting(
+  { intercept: isWanted = interceptsByDefault() }: Pick<StrandOptions, 'intercept'>,
+  { base_url }: DescribedWorld,
+  stop: () => Promise<void>,
+): Promise<() => Promise<void>> {
+  if (!isWanted) return stop
+  try {
+    const end = intercept(base_url)
+    return () => {
+      end()
+      return stop()
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }
 
 function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): RunningStrand<S> {
@@ -135,7 +157,7 @@ function timeIn({ data: [clock] }: { readonly data: readonly [{ readonly now: st
 
 function addressOf(options: AttachOptions): ControlAddress {
   const given = options ?? {}
-  requireKnown('attachStrand', given, ['worldFile', 'world', 'url', 'operatorToken'])
+  requireKnown('attachStrand', given, ['worldFile', 'world', 'url', 'operatorToken', 'intercept'])
   const { worldFile, world, url, operatorToken } = given as Partial<
     Record<'worldFile' | 'url' | 'operatorToken', string> & { world: DescribedWorld }
   >
