@@ -15,7 +15,7 @@ import {
 } from '../src/contract/index.ts'
 import { createOpenidToken } from '../src/contract/oauth/create-openid-token.ts'
 import { createToken } from '../src/contract/oauth/create-token.ts'
-import { type Operation, queryParametersOf } from '../src/contract/operation.ts'
+import { familyOf, type Operation, queryParametersOf } from '../src/contract/operation.ts'
 import { problems } from '../src/contract/problem.ts'
 import { grants } from '../src/contract/resources/grants.ts'
 import { Scenario } from '../src/contract/resources/scenario.ts'
@@ -63,8 +63,8 @@ export function clientTypes(): string {
     "import type { ListMethod, Method, RowsMethod, UpdateMethod } from './signatures.ts'",
     union(
       'OperationName',
-      'The name of an operation.',
-      operations.map(({ id }) => id),
+      'The name of an operation that clients call, not one of the control API.',
+      operations.filter(operation => familyOf(operation) !== 'control').map(({ id }) => id),
     ),
     union('ErrorCode', 'The name of an error, as the header `Strand-Error` has it.', Object.keys(problems)),
     ...types.named(),

@@ -172,6 +172,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     log: options.log,
     publicUrl: services.publicUrl,
     most: listeners.sweeps ? options.config.eventSockets : 0,
+    faults: services.demo?.faults,
   })
   lifetime.onClose(() => eventSockets.stop())
   const webhooks = listeners.sweeps

@@ -22,6 +22,7 @@ import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import type { DeliveryOutcome } from '../store/commands/event-deliveries.ts'
 import type { Backlog } from '../store/queries/event-deliveries.ts'
 import type { Store } from '../store/store.ts'
+import type { MessageFaults } from './message-faults.ts'
 import { type Poster, post } from './post.ts'
 import { Slots } from './slots.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
@@ -48,9 +49,13 @@ export interface DispatcherOptions {
   /** The clock of tokens, which decide about fields of events. */
   readonly clock: Clock
   readonly poster: Poster
+  /** Planned in a demo. */
+  readonly faults?: MessageFaults | undefined
   readonly retrySeconds: readonly number[]
   readonly log: Log
 }
+
+const WEBHOOK_FAULTS = ['webhook_twice', 'webhook_bad_signature'] as const
 
 type Message = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 
@@ -177,15 +182,21 @@ export class WebhookDispatcher implements Measured {
 
   async #send(message: Message, challenge = ''): Promise<ReceiverAnswer> {
     const [first] = message
-    const { secrets, poster } = this.#options
-    const { subscription_id, key_id, sealed, callback } = first
+    const { secrets, poster, faults } = this.#options
+    const { subscription_id, key_id, sealed, callback, kind, type } = first
     const secret =
       key_id === null || sealed === null ? undefined : secrets.open(subscription_id, { key_id, sealed })
     if (secret === undefined || callback === null)
       return { failure: 'the secret cannot be opened with the master keys of this installation' }
     const body = bodyOf(message, challenge)
-    const headers = headersOf(first, { body, secret, now: Date.now() })
-    return post(poster, { callback, headers, body, readsAnswer: challenge !== '' })
+    const fault =
+      kind === 'notification' ? faults?.takeMessage(WEBHOOK_FAULTS, { type, subscription_id }) : undefined
+    const signedWith = fault === 'webhook_bad_signature' ? `not ${secret}` : secret
+    const headers = headersOf(first, { body, secret: signedWith, now: Date.now() })
+    const posted = { callback, headers, body, readsAnswer: challenge !== '' }
+    const answer = await post(poster, posted)
+    if (fault === 'webhook_twice') await post(poster, posted)
+    return answer
   }
 
   /** A message that is not settled is sent again, so a store that does not answer is asked again. */

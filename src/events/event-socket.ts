@@ -1,3 +1,4 @@
+import type { MessageFaults } from './message-faults.ts'
 import { CLOSE_REASONS, type CloseReason } from './socket-close.ts'
 import { keepalive, reconnect, type SessionFacts, welcome } from './socket-message.ts'
 
@@ -17,6 +18,14 @@ interface Sent {
   readonly at: number
   /** Empty for a ping that only checks the connection. */
   readonly deliveries: readonly string[]
+}
+
+/** A message of a subscription. */
+export interface SocketMessage {
+  readonly id: string
+  readonly text: string
+  readonly type: string
+  readonly subscription_id: string
 }
 
 /** Messages that may be on their way to a client that has not confirmed them. */
@@ -40,14 +49,27 @@ export class EventSocket {
   #pings = 0
   #unconfirmed: Sent[] = []
   #closed = false
+  readonly #faults: MessageFaults | undefined
+  #isSilent = false
 
-  constructor(facts: SessionFacts, connection: Connection, now: number, isUsed: boolean) {
+  constructor(
+    facts: SessionFacts,
+    connection: Connection,
+    now: number,
+    { isUsed, faults }: { readonly isUsed: boolean; readonly faults?: MessageFaults | undefined },
+  ) {
     this.facts = facts
     this.#connection = connection
     this.openedAt = now
     this.#sentAt = now
     this.#pingedAt = now
     this.isUsed = isUsed
+    this.#faults = faults
+  }
+
+  /** Whether a fault of a demo has silenced it: it stays open and sends nothing more, not even a ping. */
+  get isSilent(): boolean {
+    return this.#isSilent
   }
 
   get isOpen(): boolean {
@@ -56,7 +78,7 @@ export class EventSocket {
 
   /** How many more messages may be sent now. */
   get room(): number {
-    if (this.#closed || this.movesBy !== undefined) return 0
+    if (this.#closed || this.#isSilent || this.movesBy !== undefined) return 0
     return MAX_UNCONFIRMED - this.#unconfirmed.reduce((sum, sent) => sum + sent.deliveries.length, 0)
   }
 
@@ -70,8 +92,9 @@ export class EventSocket {
   }
 
   /** Sends messages, and a ping after them. */
-  deliver(messages: readonly { readonly id: string; readonly text: string }[], now: number): void {
-    for (const { text } of messages) this.#send(text, now)
+  deliver(messages: readonly SocketMessage[], now: number): void {
+    for (const { text, type, subscription_id } of messages)
+      if (!this.#goesSilent({ type, subscription_id })) this.#send(text, now)
     this.#ping(
       messages.map(({ id }) => id),
       now,
@@ -97,14 +120,24 @@ export class EventSocket {
 
   /** Sends what is due. Returns why the session has to end, if so. */
   tick(now: number): CloseReason | undefined {
+    if (this.#isSilent) return undefined
     const [oldest] = this.#unconfirmed
     if (oldest !== undefined && now - oldest.at > PONG_MILLISECONDS)
       return this.#connection.getBufferedAmount() > 0 ? 'timeout' : 'pingPong'
     if (this.movesBy !== undefined) return now > this.movesBy ? 'notMoved' : undefined
     if (now - this.#pingedAt > PING_MILLISECONDS && oldest === undefined) this.#ping([], now)
     // A second early: clients measure the time between messages.
-    if (now - this.#sentAt >= (this.facts.keepalive_seconds - 1) * 1000) this.#send(keepalive(), now)
+    const isDue = now - this.#sentAt >= (this.facts.keepalive_seconds - 1) * 1000
+    if (isDue && !this.#goesSilent({})) this.#send(keepalive(), now)
     return undefined
+  }
+
+  /** Before a message is sent: whether a fault applies to it. */
+  #goesSilent(message: Readonly<Record<string, string>>): boolean {
+    if (this.#isSilent) return true
+    const facts = { ...message, session_id: this.facts.id }
+    this.#isSilent = this.#faults?.takeMessage(['socket_silent'], facts) !== undefined
+    return this.#isSilent
   }
 
   close(reason: CloseReason): void {
@@ -124,13 +157,13 @@ export class EventSocket {
   }
 
   #send(text: string, now: number): void {
-    if (this.#closed) return
+    if (this.#closed || this.#isSilent) return
     this.#connection.send(text)
     this.#sentAt = now
   }
 
   #ping(deliveries: readonly string[], now: number): void {
-    if (this.#closed) return
+    if (this.#closed || this.#isSilent) return
     this.#pings += 1
     this.#pingedAt = now
     this.#unconfirmed.push({ ping: this.#pings, at: now, deliveries })

@@ -13,6 +13,7 @@ import { Conflict, Unavailable } from '../store/errors.ts'
 import { nodeTurn } from '../store/queries/event-sockets.ts'
 import type { Store } from '../store/store.ts'
 import { type Connection, EventSocket } from './event-socket.ts'
+import type { MessageFaults } from './message-faults.ts'
 import { CLOSE_REASONS, type CloseReason, statusAfter } from './socket-close.ts'
 import { SocketDeliveries } from './socket-deliveries.ts'
 import type { SessionFacts } from './socket-message.ts'
@@ -54,6 +55,8 @@ export interface EventSocketsOptions {
   readonly publicUrl: string
   /** Maximum WebSockets of this process. */
   readonly most: number
+  /** Planned in a demo. */
+  readonly faults?: MessageFaults | undefined
 }
 
 /**
@@ -78,10 +81,12 @@ export class EventSockets implements Measured {
   readonly #moved: Batcher<string, SessionFacts | undefined>
   readonly #ended: Batcher<{ id: string; status: SubscriptionStatus }, undefined>
   readonly #deliveries: SocketDeliveries
+  readonly #faults: MessageFaults | undefined
   #opened = 0
   readonly #closes = new Map<CloseReason | 'client', number>()
 
-  constructor({ store, ring, log, publicUrl, most }: EventSocketsOptions) {
+  constructor({ store, ring, log, publicUrl, most, faults }: EventSocketsOptions) {
+    this.#faults = faults
     this.#store = store
     this.#log = log
     this.#reconnects = new SignedText(ring, 'event-reconnect')
@@ -218,7 +223,7 @@ export class EventSockets implements Measured {
       keepalive_seconds,
     }
     await this.#begun.ask(facts)
-    return new EventSocket(facts, connection, performance.now(), false)
+    return new EventSocket(facts, connection, performance.now(), { isUsed: false, faults: this.#faults })
   }
 
   async #move(connection: Connection, signed: string): Promise<EventSocket | undefined> {
@@ -233,7 +238,7 @@ export class EventSockets implements Measured {
     // If it was here before, its former connection gets no more messages, and is closed by its client.
     const before = this.#sockets.get(id)
     if (before !== undefined) before.movesBy ??= performance.now() + MOVE_MILLISECONDS
-    return new EventSocket(facts, connection, performance.now(), true)
+    return new EventSocket(facts, connection, performance.now(), { isUsed: true, faults: this.#faults })
   }
 
   #askToMove(socket: EventSocket, now: number): void {
@@ -273,7 +278,8 @@ export class EventSockets implements Measured {
     for (const socket of [...this.#sockets.values()]) {
       const reason = socket.tick(now)
       if (reason !== undefined) void this.#close(socket, reason)
-      else if (!socket.isUsed && now - socket.openedAt > UNUSED_MILLISECONDS) unused.push(socket)
+      else if (!socket.isUsed && !socket.isSilent && now - socket.openedAt > UNUSED_MILLISECONDS)
+        unused.push(socket)
     }
     if (unused.length > 0) await this.#closeUnused(unused)
     if (this.#isDraining) await this.#hangUpMoved()

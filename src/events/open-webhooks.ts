@@ -7,6 +7,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import type { Store } from '../store/store.ts'
 import { ATTEMPT_MILLISECONDS, WebhookDispatcher } from './dispatcher.ts'
+import type { MessageFaults } from './message-faults.ts'
 import { SEND_RULES } from './post.ts'
 
 interface WebhookServices {
@@ -15,6 +16,7 @@ interface WebhookServices {
   readonly eventCallbacks: CallbackRule
   readonly clock: Clock
   readonly log: Log
+  readonly demo?: { readonly faults: MessageFaults } | undefined
 }
 
 interface WebhookSettings {
@@ -24,7 +26,7 @@ interface WebhookSettings {
 
 /** Starts sending to webhooks; the lifetime ends it. */
 export function openWebhooks(
-  { store, eventSecrets, eventCallbacks, clock, log }: WebhookServices,
+  { store, eventSecrets, eventCallbacks, clock, log, demo }: WebhookServices,
   { eventRetries, eventAuthority }: WebhookSettings,
   lifetime: Lifetime,
 ): WebhookDispatcher {
@@ -33,6 +35,7 @@ export function openWebhooks(
     secrets: eventSecrets,
     clock,
     log,
+    faults: demo?.faults,
     retrySeconds: eventRetries,
     poster: {
       rule: SEND_RULES[eventCallbacks],

@@ -112,7 +112,12 @@ export class SocketDeliveries {
     const claimed = await store.commands.claimDeliveries(claim)
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
       sockets.get(session_id)?.deliver(
-        deliveries.map(row => ({ id: row.id, text: textOf(row) })),
+        deliveries.map(row => ({
+          id: row.id,
+          text: textOf(row),
+          type: row.type,
+          subscription_id: row.subscription_id,
+        })),
         performance.now(),
       )
   }

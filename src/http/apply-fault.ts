@@ -1,12 +1,14 @@
 /** The effects of planned faults on a response. */
 import { familyOf, type Operation } from '../contract/operation.ts'
 import { Problem, raise, refuse } from '../contract/problem.ts'
-import type { Fault, FaultOutcome } from '../contract/resources/fault.ts'
+import type { Fault } from '../contract/resources/fault.ts'
 import { tokenProblemOf } from '../operations/faults.ts'
 import { secondsPerPoint } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
 const SLOW_MILLISECONDS = 5000
+/** A reset discards what its receiver has not read yet, so it follows after a while. */
+const CUT_MILLISECONDS = 200
 
 /** What a proxy answers in place of a server that it cannot reach: no JSON, and none of the server's headers. */
 const BAD_GATEWAY =
@@ -14,11 +16,12 @@ const BAD_GATEWAY =
 
 /** Before the call takes effect: throws a problem, waits, or returns a response instead of that of the call. */
 export async function applyFault(
-  { outcome, milliseconds = SLOW_MILLISECONDS, retry_after }: Fault,
+  fault: Fault,
   operation: Operation,
   context: RequestContext,
 ): Promise<Response | undefined> {
-  context.fault = outcome
+  const { outcome, milliseconds = SLOW_MILLISECONDS, retry_after } = fault
+  context.plannedFault = fault
   switch (outcome) {
     case 'slow':
       context.holdOpen()
@@ -47,12 +50,41 @@ export async function applyFault(
 }
 
 /** When the response is complete: what reaches the caller of it. */
-export async function spoilResponse(fault: FaultOutcome | undefined, response: Response): Promise<Response> {
-  if (fault === 'connection_reset' || fault === 'answer_lost') return resetConnection()
-  if (fault !== 'broken_json') return response
-  const text = await response.text()
+export async function spoilResponse(context: RequestContext, response: Response): Promise<Response> {
+  const { outcome, bytes, milliseconds = SLOW_MILLISECONDS } = context.plannedFault ?? {}
+  if (outcome === 'connection_reset' || outcome === 'answer_lost') return resetConnection()
+  if (outcome !== 'broken_json' && outcome !== 'answer_cut' && outcome !== 'answer_stalled') return response
   const { status, headers } = response
-  return new Response(text.slice(0, Math.ceil(text.length / 2)), { status, headers })
+  const body = await response.bytes()
+  const half = Math.ceil(body.length / 2)
+  if (outcome === 'broken_json') return new Response(body.subarray(0, half), { status, headers })
+  const isCut = outcome === 'answer_cut'
+  const start = Math.min(bytes ?? half, body.length - 1)
+  if (!isCut) context.holdOpen()
+  return new Response(
+    interrupted(body.subarray(0, start), async () => {
+      await Bun.sleep(isCut ? CUT_MILLISECONDS : milliseconds)
+      return isCut ? undefined : body.subarray(start)
+    }),
+    { status, headers },
+  )
+}
+
+/** Sends the start of a body, waits for the rest, and resets the connection if there is none. */
+function interrupted(start: Uint8Array, rest: () => Promise<Uint8Array | undefined>): ReadableStream {
+  let hasStarted = false
+  return new ReadableStream({
+    pull: async controller => {
+      if (!hasStarted) {
+        hasStarted = true
+        return controller.enqueue(start)
+      }
+      const more = await rest()
+      if (more === undefined) return controller.error()
+      controller.enqueue(more)
+      controller.close()
+    },
+  })
 }
 
 /** The runtime resets a connection whose response fails before its first byte, and logs no error that is undefined. */

@@ -22,7 +22,7 @@ async function conclude(
 ): Promise<Response> {
   const response = await answered
   if (context.family !== 'control') await record(demo, context, response)
-  return spoilResponse(context.fault, response)
+  return spoilResponse(context, response)
 }
 
 /** Pictures and pages have counters of their own, and preflights come from browsers, not from programs. */

@@ -1,6 +1,6 @@
 import type { Family, Operation } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
-import type { FaultOutcome } from '../contract/resources/fault.ts'
+import type { CallOutcome, Fault } from '../contract/resources/fault.ts'
 import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
 import { clientAddress, type Networks } from './client-address.ts'
@@ -48,7 +48,7 @@ export class RequestContext {
   /** What was read of the body. */
   body: Uint8Array | undefined = undefined
   /** The fault that a demo injected. */
-  fault: FaultOutcome | undefined = undefined
+  plannedFault: Fault | undefined = undefined
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */
   operator: Caller | undefined = undefined
 
@@ -78,6 +78,10 @@ export class RequestContext {
       this.#address ??= this.#readAddress()
       return this.#address
     }
+  }
+
+  get fault(): CallOutcome | undefined {
+    return this.plannedFault?.outcome as CallOutcome | undefined
   }
 
   /** Extends the idle timeout of the connection, for long work or a long body. */

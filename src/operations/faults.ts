@@ -1,16 +1,21 @@
+import { EVENT_TYPES } from '../contract/events/event-types.ts'
 import { operations } from '../contract/index.ts'
-import { type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
+import { familyOf, type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
 import type { ProblemName } from '../contract/problem.ts'
-import { type Fault, MAX_FAULTS } from '../contract/resources/fault.ts'
+import { type Fault, MAX_FAULTS, MESSAGE_OUTCOMES, type MessageOutcome } from '../contract/resources/fault.ts'
+import { nearestName } from '../kit/nearest.ts'
 import { SeededRandom } from '../kit/random.ts'
+
+/** The names of the operations that faults apply to: those of clients, not those that control the demo. */
+export const CLIENT_OPERATIONS: readonly string[] = operations
+  .filter(operation => familyOf(operation) !== 'control')
+  .map(({ id }) => id)
+
+const EVENT_NAMES: readonly string[] = [...new Set(EVENT_TYPES.map(({ type }) => type))]
 
 /** Why a fault cannot be planned, as a sentence; undefined if it is valid. */
 export function violationIn(fault: Fault): string | undefined {
-  const { operation: name, outcome, where = {} } = fault
-  const target = operations.find(each => each.id === name)
-  if (target === undefined) return `There is no operation called "${name}"; the reference lists them all.`
-  const reason = unfitOutcome(target, outcome)
-  if (reason !== undefined) return reason
+  const { outcome } = fault
   const stray = Object.keys(FIELDS_OF_OUTCOMES).find(
     field => fault[field as keyof Fault] !== undefined && !FIELDS_OF_OUTCOMES[field]?.includes(outcome),
   )
@@ -20,25 +25,60 @@ export function violationIn(fault: Fault): string | undefined {
     return 'The field where is not valid with the outcome update_failed; use entitlement_id.'
   if (fault.seed !== undefined && fault.probability === undefined)
     return 'The field seed is only valid with probability.'
-  const inputs = inputsOf(target)
-  const unknown = Object.keys(where).find(each => !inputs.includes(each))
+  return isMessageOutcome(outcome) ? messageViolation(fault, outcome) : callViolation(fault)
+}
+
+function callViolation({ operation: name, outcome, where = {} }: Fault): string | undefined {
+  if (name === undefined) return `The field operation is required with the outcome ${outcome}.`
+  const target = operations.find(each => each.id === name)
+  if (target === undefined || !CLIENT_OPERATIONS.includes(name)) {
+    const reason =
+      target === undefined
+        ? `There is no operation called "${name}"`
+        : `The operation ${name} is one of the control API, to which faults do not apply`
+    const nearest = nearestName(name, CLIENT_OPERATIONS)
+    return nearest === undefined
+      ? `${reason}; the reference lists those of Helix, OAuth and playback.`
+      : `${reason}; did you mean ${nearest}?`
+  }
+  const reason = unfitOutcome(target, outcome)
+  if (reason !== undefined) return reason
+  return unknownWhere(`The operation ${name}`, where, inputsOf(target))
+}
+
+function messageViolation({ operation, where = {} }: Fault, outcome: MessageOutcome): string | undefined {
+  if (operation !== undefined)
+    return `The field operation is not valid with the outcome ${outcome}, which applies to messages.`
+  const fields = ['type', 'subscription_id', ...(outcome === 'socket_silent' ? ['session_id'] : [])]
+  const unknown = unknownWhere('A message', where, fields)
+  const { type } = where
+  if (unknown !== undefined || type === undefined || EVENT_NAMES.includes(String(type))) return unknown
+  return `There is no type of event called "${type}"; the types are ${EVENT_NAMES.join(', ')}.`
+}
+
+function unknownWhere(owner: string, where: object, fields: readonly string[]): string | undefined {
+  const unknown = Object.keys(where).find(each => !fields.includes(each))
   if (unknown === undefined) return undefined
-  const known = inputs.length === 0 ? 'it has none' : `it has ${inputs.join(', ')}`
-  return `The operation ${name} has no parameter or field "${unknown}"; ${known}.`
+  const known = fields.length === 0 ? 'it has none' : `it has ${fields.join(', ')}`
+  return `${owner} has no parameter or field "${unknown}"; ${known}.`
+}
+
+function isMessageOutcome(outcome: Fault['outcome']): outcome is MessageOutcome {
+  return (MESSAGE_OUTCOMES as readonly string[]).includes(outcome)
 }
 
 const FIELDS_OF_OUTCOMES: Readonly<Record<string, readonly Fault['outcome'][]>> = {
   entitlement_id: ['update_failed'],
-  milliseconds: ['slow'],
+  milliseconds: ['slow', 'answer_stalled'],
+  bytes: ['answer_cut', 'answer_stalled'],
   retry_after: ['unavailable', 'rate_limited'],
 }
 
 function unfitOutcome(target: Operation, outcome: Fault['outcome']): string | undefined {
-  const isLimited = problemsOf(target).has('rate_limited') || problemsOf(target).has('too_many_requests')
-  if (outcome === 'rate_limited' && !isLimited) return `The operation ${target.id} is not rate limited.`
   if (outcome === 'token_invalid' && tokenProblemOf(target) === undefined)
     return `The operation ${target.id} takes no token.`
-  if (outcome === 'broken_json' && target.returns === undefined)
+  const needsJson = ['broken_json', 'answer_cut', 'answer_stalled'].includes(outcome)
+  if (needsJson && target.returns === undefined)
     return `The operation ${target.id} does not answer with JSON.`
   if (outcome === 'update_failed' && target.id !== 'UpdateDropsEntitlements')
     return 'The outcome update_failed is only valid for UpdateDropsEntitlements.'
@@ -115,6 +155,13 @@ export class Faults {
       fault =>
         fault.operation === operation && fault.outcome !== 'update_failed' && matches(fault.where, input),
     )
+  }
+
+  /** Counts a message, and consumes the fault of one of these outcomes that applies to it. */
+  takeMessage(outcomes: readonly MessageOutcome[], message: Input): MessageOutcome | undefined {
+    const isConcerned = ({ outcome }: Fault) => isMessageOutcome(outcome) && outcomes.includes(outcome)
+    const taken = this.#count(fault => isConcerned(fault) && matches(fault.where, message))
+    return taken?.outcome as MessageOutcome | undefined
   }
 
   /** Consumes the faults of single entitlements, and returns the ids whose update fails. */

@@ -226,9 +226,11 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
   })
 
   test('verbs of the demo work there, and a planned failure is ridden out', async () => {
-    await resident.output(
-      `strand fault plan --operation ListUsers --outcome unavailable --times 1 ${at()} --token-file token`,
+    const planned = await resident.ask(
+      `strand fault plan --operation GetStreams --outcome unavailable --times 1 ${at()} --token-file token`,
     )
+    expect(planned).toMatchObject([{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }])
+    server().strand.services.demo?.faults.plan({ operation: 'ListUsers', outcome: 'unavailable' })
     expect(await resident.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
     const [clock] = await resident.ask(`strand clock set --advance-seconds 60 ${at()} --token-file token`)
     expect(Date.parse(clock.now)).toBeGreaterThan(Date.now() + 50_000)

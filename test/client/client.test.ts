@@ -1,6 +1,6 @@
 /** The typed client against a real server on both stores. */
 import { describe, expect, test } from 'bun:test'
-import { createClient, type OperationName, StrandError } from '../../src/client/index.ts'
+import { createClient, StrandError } from '../../src/client/index.ts'
 import { onEachStore } from '../support/each-store.ts'
 
 onEachStore('the typed client', { streams: 12 }, (server, engine) => {
@@ -129,11 +129,9 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
   // The store has no part in repeating, and the pauses take seconds.
   if (engine === 'sqlite')
     describe('repeats', () => {
-      const plan = (
-        operation: OperationName,
-        outcome: 'unavailable' | 'rate_limited' | 'slow',
-        times: number,
-      ) => client().control.planFault({ operation, outcome, times })
+      /** Directly: the control API plans no faults for its operations. */
+      const plan = (operation: string, outcome: 'unavailable' | 'rate_limited' | 'slow', times: number) =>
+        server().strand.services.demo?.faults.plan({ operation, outcome, times })
 
       /** A client that counts its attempts. */
       function counting(more: object = {}) {
@@ -149,14 +147,14 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       }
 
       test('a read after 503', async () => {
-        await plan('GetStreams', 'unavailable', 2)
+        plan('GetStreams', 'unavailable', 2)
         const { counted, attempts } = counting()
         expect((await counted.helix.getStreams({ first: 1 })).data).toHaveLength(1)
         expect(attempts()).toBe(3)
       })
 
       test('at most as often as it may', async () => {
-        await plan('GetStreams', 'unavailable', 2)
+        plan('GetStreams', 'unavailable', 2)
         const { counted, attempts } = counting({ retries: 1 })
         await expect(counted.helix.getStreams()).rejects.toMatchObject({ status: 503 })
         expect(attempts()).toBe(2)
@@ -164,7 +162,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       })
 
       test('any call after 429, as soon as Retry-After says', async () => {
-        await plan('UpdateDropsEntitlements', 'rate_limited', 1)
+        plan('UpdateDropsEntitlements', 'rate_limited', 1)
         const { counted, attempts } = counting({ token: server().world.client.app_token })
         const { data } = await counted.helix.updateDropsEntitlements({
           entitlement_ids: ['not-an-id'],
@@ -175,14 +173,14 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       })
 
       test('nothing, if it would have to wait for longer than it may', async () => {
-        await plan('GetStreams', 'unavailable', 1)
+        plan('GetStreams', 'unavailable', 1)
         const { counted, attempts } = counting({ longestWaitSeconds: 0.5 })
         await expect(counted.helix.getStreams()).rejects.toMatchObject({ status: 503 })
         expect(attempts()).toBe(1)
       })
 
       test('no write whose outcome is unknown', async () => {
-        await plan('CreateUser', 'unavailable', 1)
+        plan('CreateUser', 'unavailable', 1)
         const { counted, attempts } = counting()
         await expect(counted.control.createUser({ login: 'only_once' })).rejects.toMatchObject({
           status: 503,
@@ -191,9 +189,9 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       })
 
       test('a PUT, and a write that the caller says is safe', async () => {
-        await plan('PutUser', 'unavailable', 1)
+        plan('PutUser', 'unavailable', 1)
         await client().control.putUser({ user_id: '777001', login: 'put_twice' })
-        await plan('GrantEntitlements', 'unavailable', 1)
+        plan('GrantEntitlements', 'unavailable', 1)
         const grant = {
           user_id: '777001',
           benefit_id: server().world.benefit.id,
@@ -249,7 +247,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       })
 
       test('not once the caller has had enough', async () => {
-        await plan('GetStreams', 'unavailable', 9)
+        plan('GetStreams', 'unavailable', 9)
         const abort = new AbortController()
         const { counted, attempts } = counting({ retries: 9 })
         const asked = counted.helix.getStreams({}, { signal: abort.signal })
@@ -262,7 +260,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
     })
 
   test('a slow answer is given up after the timeout', async () => {
-    await client().control.planFault({ operation: 'ListGames', outcome: 'slow', times: 1 })
+    server().strand.services.demo?.faults.plan({ operation: 'ListGames', outcome: 'slow' })
     const hasty = client({ timeoutSeconds: 0.2, retries: 0 })
     await expect(hasty.control.listGames()).rejects.toMatchObject({ status: 0, operation: 'ListGames' })
   })

@@ -12,10 +12,10 @@ function opened() {
     getBufferedAmount: () => buffered,
     close: () => undefined,
   }
-  const socket = new EventSocket(FACTS, connection, 0, true)
+  const socket = new EventSocket(FACTS, connection, 0, { isUsed: true })
   const deliver = (...ids: string[]) =>
     socket.deliver(
-      ids.map(id => ({ id, text: id })),
+      ids.map(id => ({ id, text: id, type: 'stream.online', subscription_id: 'x' })),
       0,
     )
   return { socket, pings, deliver, buffer: (bytes: number) => (buffered = bytes) }
@@ -57,4 +57,31 @@ describe('a client that confirms nothing for 15 seconds', () => {
     buffer(1)
     expect(socket.tick(15_001)).toBe('timeout')
   })
+})
+
+test('a fault silences a session at its next message, a keepalive too, and for ever', () => {
+  const sent: string[] = []
+  const connection: Connection = {
+    send: text => sent.push(text),
+    ping: payload => sent.push(payload),
+    getBufferedAmount: () => 0,
+    close: () => undefined,
+  }
+  let asked = 0
+  const faults = {
+    takeMessage: () => {
+      asked += 1
+      return asked === 2 ? ('socket_silent' as const) : undefined
+    },
+  }
+  const socket = new EventSocket({ ...FACTS, keepalive_seconds: 10 }, connection, 0, { isUsed: true, faults })
+  socket.welcome(0)
+  expect(socket.tick(10_000)).toBeUndefined()
+  expect(sent.map(text => JSON.parse(text).metadata.message_type)).toEqual([
+    'session_welcome',
+    'session_keepalive',
+  ])
+  for (const now of [20_000, 100_000, 1_000_000]) expect(socket.tick(now)).toBeUndefined()
+  socket.deliver([{ id: 'a', text: 'a', type: 'stream.online', subscription_id: 'x' }], 1_000_000)
+  expect([sent.length, socket.room, socket.isSilent, socket.isOpen, asked]).toEqual([2, 0, true, true, 2])
 })

@@ -203,16 +203,19 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     })
     return { ...ask, token: access_token }
   })
+  /** Directly: the control API plans faults for operations of clients only, and this frame tests all. */
+  const plan = ({ strand }: TestServer, outcome: 'rate_limited' | 'unavailable') =>
+    strand.services.demo?.faults.plan({ operation: operation.id, outcome })
   add('rate_limited', 'when the bucket is said to be empty', async (ask, server) => {
-    await server.control('POST', '/faults', { operation: operation.id, outcome: 'rate_limited' })
+    plan(server, 'rate_limited')
     return ask
   })
   add('too_many_requests', 'when the limit is said to be reached', async (ask, server) => {
-    await server.control('POST', '/faults', { operation: operation.id, outcome: 'rate_limited' })
+    plan(server, 'rate_limited')
     return ask
   })
   add('unavailable', 'when the store cannot be reached', async (ask, server) => {
-    await server.control('POST', '/faults', { operation: operation.id, outcome: 'unavailable' })
+    plan(server, 'unavailable')
     return ask
   })
   add('malformed_query', 'when the query is not UTF-8', ask => ({ ...ask, search: 'x=%FF' }))

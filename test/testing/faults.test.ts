@@ -84,6 +84,65 @@ for (const mode of ['process', 'child'] as const) {
       expect(await stored()).toBe('FULFILLED')
     })
 
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+    const bodyOf = (received: string) => received.split('\r\n\r\n').slice(1).join('\r\n\r\n')
+
+    test('answer_cut: the status, so many bytes, and a reset connection; the call has taken effect', async () => {
+      await fulfil('CLAIMED')
+      await strand.faults.plan({ operation: 'UpdateDropsEntitlements', outcome: 'answer_cut', bytes: 9 })
+      const answer = await fulfil()
+      expect(answer.status).toBe(200)
+      await expect(answer.text()).rejects.toThrow()
+      expect(await stored()).toBe('FULFILLED')
+      await strand.faults.plan({ operation: 'GetStreams', outcome: 'answer_cut', bytes: 9 })
+      const received = await onOneConnection(strand.url, [get('/helix/streams')])
+      expect(received).toStartWith('HTTP/1.1 200 OK')
+      expect(bodyOf(received)).toBe('9\r\n{"data":[\r\n[ECONNRESET]')
+      const [cut] = (await strand.requests.list({ operation: 'GetStreams' })).slice(-1)
+      expect(cut).toMatchObject({ fault: 'answer_cut', status: 200, answer: { data: [{ type: 'live' }] } })
+    })
+
+    test('answer_cut and answer_stalled stop in the middle, unless bytes has another place', async () => {
+      const whole = await (await fetch(`${strand.url}/helix/streams`)).text()
+      for (const [bytes, sent] of [
+        [undefined, Math.ceil(whole.length / 2)],
+        [1_000_000, whole.length - 1],
+      ] as const) {
+        await strand.faults.plan({ operation: 'GetStreams', outcome: 'answer_cut', bytes })
+        const received = await onOneConnection(strand.url, [get('/helix/streams')])
+        expect(bodyOf(received)).toBe(`${sent.toString(16)}\r\n${whole.slice(0, sent)}\r\n[ECONNRESET]`)
+      }
+    })
+
+    test('answer_stalled: so many bytes, and the rest after the time', async () => {
+      const whole = await (await fetch(`${strand.url}/helix/streams`)).text()
+      await strand.faults.plan({
+        operation: 'GetStreams',
+        outcome: 'answer_stalled',
+        bytes: 9,
+        milliseconds: 700,
+      })
+      const answer = await fetch(`${strand.url}/helix/streams`)
+      const pieces: string[] = []
+      let began = 0
+      let longest = 0
+      for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
+        if (pieces.length > 0) longest = Math.max(longest, performance.now() - began)
+        began = performance.now()
+        pieces.push(new TextDecoder().decode(piece))
+      }
+      expect(pieces[0]).toBe('{"data":[')
+      expect(pieces.join('')).toBe(whole)
+      expect(longest).toBeGreaterThan(600)
+    })
+
+    test('an operation that faults do not apply to is refused, with the one that was meant', async () => {
+      const operation = 'GetStream' as 'GetStreams'
+      await expect(strand.faults.plan({ operation, outcome: 'unavailable' })).rejects.toThrow(
+        'to which faults do not apply; did you mean GetStreams?',
+      )
+    })
+
     for (const outcome of ['connection_reset', 'answer_lost'] as const)
       test(`${outcome} resets a kept connection, after the answers before it and without a byte`, async () => {
         await plan(outcome)

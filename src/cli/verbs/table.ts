@@ -267,6 +267,7 @@ const rows: readonly VerbRow[] = [
   row('fault plan', control.planFault, [
     `--operation GetStreams --outcome unavailable --times 2 ${DEMO}`,
     `--operation GetStreams --outcome connection_reset --skip 2 --where user_id=141981764 ${DEMO}`,
+    `--outcome webhook_twice --where type=stream.online ${DEMO}`,
   ]),
   row('fault list', control.listFaults, [DEMO], { columns: ['operation', 'outcome', 'skip', 'times'] }),
   row('fault clear', control.clearFaults, [DEMO], { harmless: true }),

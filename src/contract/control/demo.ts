@@ -86,9 +86,9 @@ export const resetWorld = controlOperation('POST /control/reset', {
 
 export const planFault = controlOperation('POST /control/faults', {
   id: 'PlanFault',
-  summary: 'Make calls of an operation fail with the chosen outcome.',
+  summary: 'Make calls of an operation, or messages to subscribers, fail with the chosen outcome.',
   description:
-    'A fault applies to calls that pass authorization and have valid input. At most 1000 faults are planned at a time.',
+    'A fault applies to calls of Helix, OAuth and playback that pass authorization and have valid input. At most 1000 faults are planned at a time.',
   body: Fault,
   returns: oneOf(Fault),
   demoOnly: true,

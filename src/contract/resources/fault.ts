@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
 import { optional, Type } from '../schema.ts'
 
-export const FAULT_OUTCOMES = [
+/** What happens to calls of an operation. */
+export const CALL_OUTCOMES = [
   'update_failed',
   'unavailable',
   'rate_limited',
@@ -12,9 +13,17 @@ export const FAULT_OUTCOMES = [
   'broken_json',
   'connection_reset',
   'answer_lost',
+  'answer_cut',
+  'answer_stalled',
 ] as const
 
-export type FaultOutcome = (typeof FAULT_OUTCOMES)[number]
+/** What happens to messages of subscriptions. */
+export const MESSAGE_OUTCOMES = ['webhook_twice', 'webhook_bad_signature', 'socket_silent'] as const
+
+export const FAULT_OUTCOMES = [...CALL_OUTCOMES, ...MESSAGE_OUTCOMES] as const
+
+export type CallOutcome = (typeof CALL_OUTCOMES)[number]
+export type MessageOutcome = (typeof MESSAGE_OUTCOMES)[number]
 
 /** At most this many are planned at a time. */
 export const MAX_FAULTS = 1000
@@ -22,13 +31,16 @@ export const MAX_FAULTS = 1000
 /** A fault, with the same fields in a scenario and in the control API. */
 export const Fault = Type.Object(
   {
-    operation: Type.String({
-      maxLength: 100,
-      description: 'The name of an operation, such as UpdateDropsEntitlements.',
+    ...optional({
+      operation: Type.String({
+        maxLength: 100,
+        description:
+          'The name of an operation, such as UpdateDropsEntitlements. Required, except with the outcomes of messages, which have none.',
+      }),
     }),
     outcome: Type.Enum(FAULT_OUTCOMES, {
       description:
-        'What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement.',
+        'What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short, `answer_cut` resets the connection in the middle of the answer, `answer_stalled` pauses there. `update_failed` is the status of an entitlement. Of the messages to subscribers, `webhook_twice` sends one again, with the same id; `webhook_bad_signature` signs one wrongly, and the retry correctly; `socket_silent` keeps a WebSocket open and sends nothing more on it.',
     }),
     ...optional({
       entitlement_id: Type.String({
@@ -45,13 +57,19 @@ export const Fault = Type.Object(
         {
           maxProperties: 10,
           description:
-            'Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id.',
+            'Only calls with these parameters or fields of the body; of a list, one entry has to match. Of messages: `type`, `subscription_id`, and for WebSockets `session_id`. In a scenario a value may be the name of an entry, for its id.',
         },
       ),
       milliseconds: Type.Integer({
         minimum: 1,
         maximum: 60_000,
-        description: 'With `slow`: the delay (default: 5000).',
+        description: 'With `slow` and `answer_stalled`: the delay (default: 5000).',
+      }),
+      bytes: Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description:
+          'With `answer_cut` and `answer_stalled`: the bytes of the body that are sent before (default: half of them).',
       }),
       retry_after: Type.Integer({
         minimum: 0,

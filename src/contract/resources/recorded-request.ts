@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { orNull, Type } from '../schema.ts'
-import { FAULT_OUTCOMES } from './fault.ts'
+import { CALL_OUTCOMES } from './fault.ts'
 import { TimeMillis } from './id.ts'
 
 /** A request that a demo has answered. Secrets are masked. */
@@ -21,6 +21,6 @@ export const RecordedRequest = Type.Object({
   user_id: orNull(Type.String(), 'The user of the token.'),
   status: orNull(Type.Integer(), 'The status of the answer; null if the connection was reset instead.'),
   answer: Type.Unknown({ description: 'Like `body`. With the fault `answer_lost`, what was not sent.' }),
-  fault: orNull(Type.Enum(FAULT_OUTCOMES), 'The injected fault.'),
+  fault: orNull(Type.Enum(CALL_OUTCOMES), 'The injected fault.'),
 })
 export type RecordedRequest = Static<typeof RecordedRequest>

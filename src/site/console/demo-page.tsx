@@ -118,7 +118,7 @@ export async function demoPage(
                   items={faults.data}
                   keyOf={each => String(faults.data.indexOf(each))}
                   columns={[
-                    ['Operation', each => each.operation],
+                    ['Operation', each => each.operation ?? 'Messages'],
                     ['Outcome', each => each.outcome.replaceAll('_', ' ')],
                     ['Calls left', each => each.times ?? 1, 'number'],
                   ]}

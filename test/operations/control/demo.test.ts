@@ -222,12 +222,12 @@ describeOperation(
       expect(rows[0].fulfillment_status).toBe('FULFILLED')
     })
 
-    ok('operations of every family can be made unavailable', async server => {
-      const paths = { ValidateToken: '/oauth2/validate', ListUsers: '/control/users' }
+    ok('operations of every family for clients can be made unavailable', async server => {
+      const paths = { ValidateToken: '/oauth2/validate', GetLatestStreams: '/playback/latest' }
       for (const [operation, path] of Object.entries(paths)) {
-        await plan(server, { operation, outcome: 'unavailable' })
-        expect((await server.call(asOperator(server, { path }))).problem).toBe('unavailable')
-        expect((await server.call(asOperator(server, { path }))).problem).not.toBe('unavailable')
+        expect((await plan(server, { operation, outcome: 'unavailable' })).status).toBe(200)
+        expect((await server.call({ path })).problem).toBe('unavailable')
+        expect((await server.call({ path })).problem).not.toBe('unavailable')
       }
     })
 
@@ -353,11 +353,55 @@ describeOperation(
     fails('refused_reference', 'when update_failed is planned for another operation', server =>
       plan(server, { operation: 'GetStreams', outcome: 'update_failed' }),
     )
-    for (const operation of ['ListUsers']) {
-      fails('refused_reference', `when ${operation}, which has no bucket, is to be rate_limited`, server =>
-        plan(server, { operation, outcome: 'rate_limited' }),
+    for (const [operation, message] of Object.entries({
+      GetStream:
+        'The operation GetStream is one of the control API, to which faults do not apply; did you mean GetStreams?',
+      GetStreemz: 'There is no operation called "GetStreemz"; did you mean GetStreams?',
+      PlanFault:
+        'The operation PlanFault is one of the control API, to which faults do not apply; the reference lists those of Helix, OAuth and playback.',
+    }))
+      fails(
+        'refused_reference',
+        `when it is ${operation}, with the operation that was meant`,
+        async server => {
+          const answer = await plan(server, { operation, outcome: 'unavailable' })
+          expect(answer.body.message).toBe(message)
+          return answer
+        },
       )
-    }
+    for (const [what, fault, message] of [
+      ['a call has no operation', { outcome: 'slow' }, 'The field operation is required'],
+      [
+        'a message has an operation',
+        { operation: 'GetStreams', outcome: 'webhook_twice' },
+        'The field operation is not valid with the outcome webhook_twice',
+      ],
+      [
+        'a message is chosen by a parameter',
+        { outcome: 'webhook_twice', where: { session_id: 'x' } },
+        'A message has no parameter or field "session_id"; it has type, subscription_id.',
+      ],
+      [
+        'the type of event does not exist',
+        { outcome: 'socket_silent', where: { type: 'stream.onlin' } },
+        'There is no type of event called "stream.onlin"',
+      ],
+      ['bytes are given to another outcome', { operation: 'GetStreams', outcome: 'slow', bytes: 5 }, 'bytes'],
+      [
+        'an answer without a body is to be cut',
+        { operation: 'SendHeartbeat', outcome: 'answer_cut' },
+        'does not answer with JSON',
+      ],
+    ] as const)
+      fails('refused_reference', `when ${what}`, async server => {
+        const answer = await plan(server, fault)
+        expect(answer.body.message).toContain(message)
+        return answer
+      })
+    for (const bounds of [{ bytes: 0 }, { bytes: 1_000_001 }, { milliseconds: 60_001 }])
+      fails('malformed_parameter', `when a stall has ${JSON.stringify(bounds)}`, server =>
+        plan(server, { operation: 'GetStreams', outcome: 'answer_stalled', ...bounds }),
+      )
     fails('malformed_parameter', 'when the outcome is another', server =>
       plan(server, { operation: 'GetStreams', outcome: 'explode' }),
     )
@@ -376,11 +420,11 @@ describeOperation(listFaults, { valid: server => asOperator(server) }, ({ ok }) 
     expect(await listed()).toEqual([])
     const fault = { operation: 'GetStreams', outcome: 'unavailable' }
     await plan(server, { ...fault, times: 2 })
-    await plan(server, { operation: 'ListUsers', outcome: 'slow', milliseconds: 5 })
+    await plan(server, { operation: 'GetUsers', outcome: 'slow', milliseconds: 5 })
     expect((await streams(server)).status).toBe(503)
     expect(await listed()).toEqual([
       { ...fault, times: 1 },
-      { operation: 'ListUsers', outcome: 'slow', milliseconds: 5, times: 1 },
+      { operation: 'GetUsers', outcome: 'slow', milliseconds: 5, times: 1 },
     ])
     await clear(server)
     await plan(server, { ...fault, skip: 2 })
