@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isLoopback, readConfig } from './config.ts'
 import { moveViewers, prepareWorld } from './demo/demo.ts'
 import { demoSecret } from './demo/demo-secret.ts'
 import type { World } from './demo/described-world.ts'
+import { type DemoProxy, startProxy } from './demo/proxy.ts'
 import { ScenarioEvents } from './demo/scenario-events.ts'
 import type { WorldOptions, WorldPlan } from './demo/world.ts'
 import { type ClockStart, MovableClock } from './kit/clock.ts'
@@ -21,6 +22,8 @@ export interface DemoOptions extends WorldOptions {
   readonly host?: string | undefined
   /** Port of the embedded media server; another one if it is in use. Default: no media server. */
   readonly rtmpPort?: number | undefined
+  /** Port of the proxy for programs with fixed URLs; default: no proxy. */
+  readonly proxyPort?: number | undefined
   /** Data folder; default: a temporary one, deleted when the demo ends. */
   readonly data?: string | undefined
   /** Default: the system clock. */
@@ -92,10 +95,18 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     },
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')
+  const proxy = await openProxy(strand, options).catch(async error => {
+    await strand.stop()
+    throw error
+  })
   const happening = events.run(strand.services)
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   const rtmp = await describeRtmp(strand, plan)
-  const world: World = { ...describeWorld(strand, plan), ...(rtmp && { rtmp }) }
+  const world: World = {
+    ...describeWorld(strand, plan),
+    ...(rtmp && { rtmp }),
+    ...(proxy && { proxy: describeProxy(proxy, folder) }),
+  }
   demoControls.description = { ...world }
   return {
     world,
@@ -107,6 +118,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       demoControls.journal.close()
       await happening.stop()
       await moving?.stop()
+      await proxy?.stop()
       await strand.stop()
       removeFolder()
     },
@@ -126,6 +138,21 @@ export function describeWorld(strand: StrandServer, plan: WorldPlan): World {
     operator_token: strand.operatorToken,
     ...plan.world,
   }
+}
+
+/** To the address that the demo listens on. */
+async function openProxy({ url }: StrandServer, { proxyPort }: DemoOptions): Promise<DemoProxy | undefined> {
+  if (proxyPort === undefined) return undefined
+  const { hostname, port } = new URL(url)
+  const host = hostname === 'localhost' ? '127.0.0.1' : hostname.replace(/^\[|\]$/g, '')
+  return startProxy(proxyPort, { host, port: Number(port) })
+}
+
+/** Programs read the certificate from a file. */
+function describeProxy({ url, certificate }: DemoProxy, folder: string): NonNullable<World['proxy']> {
+  const certificate_file = join(resolve(folder), 'proxy.pem')
+  writeFileSync(certificate_file, certificate)
+  return { url, certificate_file }
 }
 
 /** Recordings of the demo are kept small. */

@@ -22,6 +22,8 @@ export interface World {
   readonly viewer: { readonly id: string; readonly token: string }
   /** Where an encoder makes the offline channel live; absent without the embedded media server. */
   readonly rtmp?: { readonly url: string; readonly login: string; readonly stream_key: string }
+  /** `HTTPS_PROXY` of programs with fixed URLs, and the certificate that they have to trust; absent without the proxy. */
+  readonly proxy?: { readonly url: string; readonly certificate_file: string }
   readonly game: { readonly id: string }
   readonly benefit: { readonly id: string }
   /** The entries of the scenario, by name; absent without a scenario. */

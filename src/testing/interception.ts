@@ -9,13 +9,7 @@
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import tls from 'node:tls'
-
-/** API, log-in, and events by WebSocket. */
-export const INTERCEPTED_HOSTS: readonly string[] = [
-  'api.twitch.tv',
-  'id.twitch.tv',
-  'eventsub.wss.twitch.tv',
-]
+import { KNOWN_HOSTS } from '../demo/known-hosts.ts'
 
 interface Target {
   /** Such as `http://localhost:8080`. */
@@ -83,7 +77,7 @@ function parseTarget(url: string): Target {
 function targetFor(host: unknown, port: unknown, expectedPort: number): Target | undefined {
   if (state.target === undefined || typeof host !== 'string' || Number(port) !== expectedPort)
     return undefined
-  return INTERCEPTED_HOSTS.includes(host.toLowerCase()) ? state.target : undefined
+  return KNOWN_HOSTS.includes(host.toLowerCase()) ? state.target : undefined
 }
 
 function wrapAll(): () => void {
@@ -195,7 +189,7 @@ function redirectUrl(given: string | URL, scheme: 'http' | 'ws'): { url: string;
   if (state.target === undefined || !URL.canParse(given)) return undefined
   const { protocol, hostname, port, pathname, search } = new URL(given)
   if (!['http:', 'https:', 'ws:', 'wss:'].includes(protocol) || port !== '') return undefined
-  if (!INTERCEPTED_HOSTS.includes(hostname)) return undefined
+  if (!KNOWN_HOSTS.includes(hostname)) return undefined
   return { url: `${state.target.url.replace(/^http/, scheme)}${pathname}${search}`, host: hostname }
 }
 

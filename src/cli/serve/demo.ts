@@ -18,6 +18,7 @@ interface DemoFlags {
   readonly rtmpPort: number
   readonly rtmp: boolean
   readonly streams: number
+  readonly proxy?: number | true
   readonly json?: boolean
   readonly world?: string
   readonly data?: string
@@ -29,6 +30,8 @@ interface DemoFlags {
   readonly untilStdinEnds?: boolean
   readonly settings?: Readonly<Record<string, string>>
 }
+
+const PROXY_PORT = 8081
 
 export const demoCommand = new Command('demo')
   .description(
@@ -45,6 +48,11 @@ export const demoCommand = new Command('demo')
     42,
   )
   .option('--streams <count>', 'number of live channels', wholeNumber('--streams', 1), 200)
+  .option(
+    '--proxy [port]',
+    'also listen as an HTTPS proxy for api.twitch.tv, id.twitch.tv and eventsub.wss.twitch.tv; default: 8081',
+    wholeNumber('--proxy', 0, 65535),
+  )
   .option('--json', 'print ids, tokens and URLs as one line of JSON')
   .option('--world <file>', 'write the same JSON to a file')
   .option('--data <folder>', 'folder to keep the world in; default: a temporary one, deleted at the end')
@@ -64,6 +72,7 @@ Examples:
   strand demo --port 9000 --streams 1000
   strand demo --listen 127.0.0.1:9000
   strand demo --strict
+  strand demo --proxy
   strand demo --json --world world.json
   strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
   )
@@ -80,6 +89,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
     // Programs that start the demo choose its settings.
     rtmpPort: flags.rtmp && flags.settings === undefined ? flags.rtmpPort : undefined,
     streams: flags.streams,
+    proxyPort: flags.proxy === true ? PROXY_PORT : flags.proxy,
     scenario: flags.scenario === undefined ? undefined : readScenarioFile(flags.scenario),
     clock: clockStart(flags),
     data: flags.data,
@@ -147,7 +157,7 @@ See who is live in a browser. The console needs the operator token:
 
   ${base_url}/console
 
-${goingLive(world)}  Base URL        ${base_url}
+${goingLive(world)}${usingProxy(world)}  Base URL        ${base_url}
   Client          ${client.id}
   Client secret   ${client.secret}
   App token       ${client.app_token}
@@ -189,6 +199,17 @@ Watch it in a browser, on the home page or here, or in a player for FLV:
   ${base_url}/${login}
 
   ffplay ${base_url}/live/${login}.flv
+
+`
+}
+
+/** The environment of programs with fixed URLs. */
+function usingProxy({ proxy }: World): string {
+  if (proxy === undefined) return ''
+  const { url, certificate_file: file } = proxy
+  return `Let programs with fixed URLs call the demo:
+
+  export HTTPS_PROXY=${url} SSL_CERT_FILE=${file} NODE_EXTRA_CA_CERTS=${file}
 
 `
 }
