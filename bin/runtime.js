@@ -26,26 +26,35 @@ const ALLOCATOR = { MIMALLOC_PURGE_DELAY: '10000' }
  * such scripts leave it in the package of this system, which they have installed all the same.
  */
 function findBun(from) {
-  if (process.versions.pnp !== undefined) {
-    throw new Error(
-      "Yarn's Plug'n'Play keeps packages in archives, which the runtime cannot read: set nodeLinker to node-modules in .yarnrc.yml and install again",
-    )
-  }
+  requireUnpacked('strand', PACKAGE)
   const manifest = createRequire(from).resolve('bun/package.json')
   const place = join(dirname(manifest), 'bin', 'bun.exe')
-  if (isProgram(place)) return place
+  if (isProgram(place)) return requireUnpacked('bun', place)
   const nearBun = createRequire(manifest)
   const program = process.platform === 'win32' ? 'bun.exe' : 'bun'
   for (const name of systemPackages()) {
+    let other
     try {
-      const other = join(dirname(nearBun.resolve(`${name}/package.json`)), 'bin', program)
-      if (isProgram(other)) return other
+      other = join(dirname(nearBun.resolve(`${name}/package.json`)), 'bin', program)
     } catch {
       // Not installed: packages for other systems never are.
+      continue
     }
+    if (isProgram(other)) return requireUnpacked(name, other)
   }
   throw new Error(
     `the runtime is missing: install the package ${systemPackages()[0]}, an optional dependency of bun`,
+  )
+}
+
+/**
+ * Yarn's Plug'n'Play keeps packages in archives unless they ask for a folder, as this one and Bun's do. Only Node can read
+ * files in an archive.
+ */
+function requireUnpacked(name, place) {
+  if (process.versions.pnp === undefined || !/\.zip[\\/]/.test(place)) return place
+  throw new Error(
+    `the package ${name} is in an archive of Yarn's Plug'n'Play, which the runtime cannot read: set "dependenciesMeta": { "${name}": { "unplugged": true } } in the package.json of your project and install again`,
   )
 }
 

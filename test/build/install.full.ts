@@ -57,10 +57,13 @@ function createRepository(): string {
 }
 
 const npx = (name: string) => ['npx', '--yes', '--package', name]
+const PLUG_N_PLAY = { '.yarnrc.yml': 'nodeLinker: pnp\nenableTelemetry: false\n', 'yarn.lock': '' }
 const ways: readonly {
   readonly name: string
   readonly install: () => readonly string[]
   readonly strand: readonly string[]
+  /** Default: `node`. */
+  readonly node?: readonly string[]
   readonly files?: Readonly<Record<string, string>>
 }[] = [
   { name: 'npm, a folder', install: () => ['npm', 'install', '-D', ROOT], strand: ['npx', 'strand'] },
@@ -75,10 +78,17 @@ const ways: readonly {
     strand: [...npx(YARN), 'yarn', 'strand'],
     files: { '.yarnrc.yml': 'nodeLinker: node-modules\nenableTelemetry: false\n', 'yarn.lock': '' },
   },
+  {
+    name: "Yarn with Plug'n'Play, a tarball",
+    install: () => [...npx(YARN), 'yarn', 'add', '-D', tarball],
+    strand: [...npx(YARN), 'yarn', 'strand'],
+    node: [...npx(YARN), 'yarn', 'node'],
+    files: PLUG_N_PLAY,
+  },
 ]
 
 describe('installed by', () => {
-  for (const { name, install, strand, files = {} } of ways) {
+  for (const { name, install, strand, node = ['node'], files = {} } of ways) {
     test(
       name,
       async () => {
@@ -96,7 +106,8 @@ describe('installed by', () => {
 const strand = await startStrand({ streams: 1 })
 console.log((await fetch(strand.url + '/readyz')).status)
 await strand.stop()`
-        const used = await run(consumer, ['node', '--input-type=module', '-e', script])
+        writeFileSync(join(consumer, 'use.mjs'), script)
+        const used = await run(consumer, [...node, 'use.mjs'])
         expect(used).toMatchObject({ code: 0, stdout: '200\n' })
       },
       INSTALL_MILLISECONDS,
@@ -111,21 +122,19 @@ await strand.stop()`
   })
 
   test(
-    "Yarn with Plug'n'Play: says what to do",
+    "Yarn with Plug'n'Play, in an archive: says what to do",
     async () => {
       const consumer = join(folder, 'plug-n-play')
       mkdirSync(consumer)
-      for (const [file, text] of [
-        ['package.json', '{"name":"consumer","type":"module"}'],
-        ['.yarnrc.yml', 'nodeLinker: pnp\nenableTelemetry: false\n'],
-        ['yarn.lock', ''],
-      ] as const) {
-        writeFileSync(join(consumer, file), text)
-      }
+      const manifest = { name: 'consumer', dependenciesMeta: { strand: { unplugged: false } } }
+      const given = { 'package.json': JSON.stringify(manifest), ...PLUG_N_PLAY }
+      for (const [file, text] of Object.entries(given)) writeFileSync(join(consumer, file), text)
       await run(consumer, [...npx(YARN), 'yarn', 'add', '-D', tarball])
       const { code, stdout, stderr } = await run(consumer, [...npx(YARN), 'yarn', 'strand', 'version'])
       expect(code).not.toBe(0)
-      expect(stdout + stderr).toContain('set nodeLinker to node-modules in .yarnrc.yml')
+      expect(stdout + stderr).toContain(
+        "the package strand is in an archive of Yarn's Plug'n'Play, which the runtime cannot read",
+      )
     },
     INSTALL_MILLISECONDS,
   )
