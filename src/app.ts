@@ -278,7 +278,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
           operatorToken: folder.operatorToken,
         }),
         metricsHistory: history,
-        examine: () => examine(config, { isServing: true }),
+        examine: () => examine(config, { isServing: true, unnamedProxy: application.unnamedProxy }),
       },
       folder.ring,
     ),

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import type { Log } from '../kit/log.ts'
 import { ipv4Value } from '../kit/network.ts'
 
 /**
@@ -60,5 +61,44 @@ export function clientAddress(peer: string, forwarded: string | null, trusted: N
     if (!trusted.has(hop)) return hop
     if (comma < 0) return peer
     rest = rest.slice(0, comma)
+  }
+}
+
+const WARNING_MILLISECONDS = 10 * 60_000
+
+/**
+ * The addresses of clients behind proxies. A proxy that no setting names is noticed: all of its clients count as one address,
+ * and share its limits.
+ */
+export class ForwardedAddresses {
+  readonly #trusted: Networks
+  readonly #log: Log
+  #unnamed: string | undefined
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  constructor(trusted: Networks, log: Log) {
+    this.#trusted = trusted
+    this.#log = log
+  }
+
+  /** The address of a proxy that no setting names, if there was one. */
+  get unnamed(): string | undefined {
+    return this.#unnamed
+  }
+
+  read(peer: string, forwarded: string | null): string {
+    if (forwarded !== null && peer !== '' && !this.#trusted.has(peer)) this.#notice(peer)
+    return clientAddress(peer, forwarded, this.#trusted)
+  }
+
+  #notice(peer: string): void {
+    this.#unnamed = peer
+    const now = performance.now()
+    if (now - this.#warnedAt < WARNING_MILLISECONDS) return
+    this.#warnedAt = now
+    this.#log.warn(
+      { peer },
+      'a request with X-Forwarded-For came from an address that STRAND_TRUSTED_PROXIES does not name: if it is your proxy, add it; until then all of its clients share the limits of one address',
+    )
   }
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../contract/problem.ts'
 import type { CallOutcome, Fault } from '../contract/resources/fault.ts'
 import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
-import { clientAddress, type Networks } from './client-address.ts'
+import type { ForwardedAddresses } from './client-address.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Tally } from './traffic.ts'
 
@@ -30,7 +30,7 @@ export class RequestContext {
   /** The `X-Request-Id` of the request if it is well formed, else a new one (D-20). */
   readonly requestId: string
   readonly #peer: Origin
-  readonly #proxies: Networks | undefined
+  readonly #forwarded: ForwardedAddresses | undefined
   #address: string | undefined = undefined
   /** On the monotonic clock. */
   readonly began = performance.now()
@@ -52,7 +52,7 @@ export class RequestContext {
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */
   operator: Caller | undefined = undefined
 
-  constructor(request: Request, peer: Origin, proxies?: Networks) {
+  constructor(request: Request, peer: Origin, forwarded?: ForwardedAddresses) {
     const { headers, url } = request
     const sentId = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
@@ -66,7 +66,7 @@ export class RequestContext {
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
     this.#peer = peer
-    this.#proxies = proxies
+    this.#forwarded = forwarded
   }
 
   /**
@@ -91,9 +91,6 @@ export class RequestContext {
 
   #readAddress(): string {
     const address = this.#peer.address()
-    const proxies = this.#proxies
-    return proxies === undefined
-      ? address
-      : clientAddress(address, this.headers.get('x-forwarded-for'), proxies)
+    return this.#forwarded?.read(address, this.headers.get('x-forwarded-for')) ?? address
   }
 }

@@ -14,7 +14,7 @@ import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
-import type { Networks } from './client-address.ts'
+import { ForwardedAddresses, type Networks } from './client-address.ts'
 import { concludeDemoRequest } from './demo-request.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
@@ -96,6 +96,7 @@ export class Application {
   /** The log level for requests; undefined if it is disabled. */
   readonly #accessLevel: 'info' | 'debug' | undefined
   readonly #storeFailures: StoreFailures
+  readonly #forwarded: ForwardedAddresses
   /** Only PostgreSQL asks which request a query belongs to. */
   readonly #hasScopes: boolean
   /** The last well-formed `Host`: clients rarely change it, and comparing is cheaper than checking. */
@@ -108,6 +109,7 @@ export class Application {
     const level = options.accessLog ? 'info' : 'debug'
     this.#accessLevel = log.isLevelEnabled(level) ? level : undefined
     this.#storeFailures = new StoreFailures(log)
+    this.#forwarded = new ForwardedAddresses(options.trustedProxies, log)
     this.#hasScopes = options.services.store.engine === 'postgres'
     for (const implementation of options.implementations) {
       const { operation } = implementation
@@ -119,7 +121,7 @@ export class Application {
 
   /** A request of a listener, which waits or is refused if more arrive than this process can answer. */
   receive(request: Request, peer: Peer, side: Side): MaybePromise<Response> {
-    const context = new RequestContext(request, peer, this.#options.trustedProxies)
+    const context = new RequestContext(request, peer, this.#forwarded)
     const found = this.#router.find(context.method, context.path)
     const need = this.#needOf(context, found, side)
     context.hasPlace = need === 'place'
@@ -134,7 +136,7 @@ export class Application {
 
   /** A request from inside this process. `operator`: on whose behalf the console calls. */
   handle(request: Request, peer: Peer, side: Side, operator?: Caller): MaybePromise<Response> {
-    const context = new RequestContext(request, peer, this.#options.trustedProxies)
+    const context = new RequestContext(request, peer, this.#forwarded)
     context.operator = operator
     this.#options.traffic.begin()
     return this.#handle(context, this.#router.find(context.method, context.path), peer, side)
@@ -185,6 +187,11 @@ export class Application {
     if (context.family === 'helix') context.allowance = fullBucket(Date.now())
     const { headers, body } = isPage ? OVERLOADED_PAGE : overloadedIn(context.family)
     return this.#conclude(context, headers.respond(503, body, context))
+  }
+
+  /** A proxy in front of this server that no setting names. */
+  get unnamedProxy(): string | undefined {
+    return this.#forwarded.unnamed
   }
 
   /** Called periodically: logs when requests no longer fail because of the store. */

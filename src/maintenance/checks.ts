@@ -235,6 +235,26 @@ export function checkPublicUrl({ listen, publicUrl }: Listening): Finding {
     : ok('public URL', `clients use ${publicUrl}`)
 }
 
+/**
+ * Strand speaks no TLS, so an https URL means a proxy. One that is not named makes all visitors one address.
+ * `unnamed`: a proxy that the server has had requests from.
+ */
+export function checkProxies(
+  { publicUrl, trustedProxies }: Pick<Config, 'publicUrl' | 'trustedProxies'>,
+  unnamed?: string,
+): Finding[] {
+  const advice =
+    'set STRAND_TRUSTED_PROXIES to the address of the proxy; until then all visitors share the limits of one address'
+  if (unnamed !== undefined)
+    return [
+      warning('proxies', `requests with X-Forwarded-For come from ${unnamed}, which is not named`, advice),
+    ]
+  if (!publicUrl?.startsWith('https:')) return []
+  return trustedProxies.isEmpty
+    ? [warning('proxies', `clients use ${publicUrl}, and no proxy is named`, advice)]
+    : [ok('proxies', 'the addresses of visitors come from the proxies that are named')]
+}
+
 /** `ahead`: seconds by which the local clock is ahead of the other. */
 export function checkClock(other: string, ahead: number): Finding {
   const seconds = Math.abs(ahead)

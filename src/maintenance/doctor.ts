@@ -26,6 +26,7 @@ import {
   checkPartitions,
   checkPort,
   checkPostgres,
+  checkProxies,
   checkPublicUrl,
   checkSchema,
   checkSpace,
@@ -57,17 +58,21 @@ export async function examine(
     url,
     hlsFolder,
     isServing = false,
+    unnamedProxy,
   }: {
     readonly url?: string | undefined
     readonly hlsFolder?: string | undefined
     /** The server asks about itself: it must not wait for a disk, or read the whole store. */
     readonly isServing?: boolean
+    /** The server has had requests from this proxy. */
+    readonly unnamedProxy?: string | undefined
   },
 ): Promise<Finding[]> {
   return [
     ...checkListeners(config),
     ...(await examinePorts(config)),
     checkPublicUrl(config),
+    ...checkProxies(config, unnamedProxy),
     ...checkStrict(config),
     ...examineFolder(config, isServing),
     ...(config.databaseUrl === undefined

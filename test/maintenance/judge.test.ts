@@ -1,5 +1,6 @@
 /** Every fault that `strand doctor` detects, from simulated observations. */
 import { expect, test } from 'bun:test'
+import { Networks } from '../../src/http/client-address.ts'
 import {
   checkClock,
   checkKeyRing,
@@ -10,6 +11,7 @@ import {
   checkPartitions,
   checkPort,
   checkPostgres,
+  checkProxies,
   checkPublicUrl,
   checkSchema,
   checkSpace,
@@ -22,6 +24,8 @@ import type { PostgresState } from '../../src/store/postgres-server.ts'
 
 const at = (host: string, port = 8080) => ({ host, port })
 const local = { listen: at('localhost'), operatorListen: undefined, publicUrl: undefined }
+const namedProxies = new Networks()
+namedProxies.add('10.0.0.7', 32)
 const folder = { name: 'data', mode: 0o40700, owner: 7 }
 const schema = { version: 5, known: 5, verdict: 'current' } as const
 const store = { violations: [], schema, logBytes: 0 }
@@ -124,6 +128,24 @@ const cases: readonly (readonly [
     'warning',
     checkListeners({ ...local, publicUrl: 'https://api.example.org' }),
     'STRAND_OPERATOR_LISTEN',
+  ],
+  [
+    'an https URL without a proxy that is named',
+    'warning',
+    checkProxies({ publicUrl: 'https://a.example', trustedProxies: new Networks() })[0],
+    'STRAND_TRUSTED_PROXIES',
+  ],
+  [
+    'a proxy that is not named',
+    'warning',
+    checkProxies({ publicUrl: undefined, trustedProxies: new Networks() }, '10.0.0.7')[0],
+    '10.0.0.7',
+  ],
+  [
+    'a proxy that is named',
+    'ok',
+    checkProxies({ publicUrl: 'https://a.example', trustedProxies: namedProxies })[0],
+    'named',
   ],
   ['no public URL on one machine', 'ok', checkPublicUrl(local), 'not needed'],
   [
