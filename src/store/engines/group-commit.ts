@@ -10,24 +10,24 @@ import type { Job } from './run-command.ts'
 /** More cannot be run within the time that callers wait. */
 const MAX_WAITING = 5000
 
-interface Waiting {
-  readonly job: Job
+interface Waiting<J> {
+  readonly job: J
   readonly until: number
   resolve(outcome: CommandOutcome | undefined): void
   reject(error: unknown): void
 }
 
-export class GroupCommit {
-  readonly #run: (jobs: readonly Job[]) => Promise<readonly (CommandOutcome | undefined)[]>
+export class GroupCommit<J extends Job = Job> {
+  readonly #run: (jobs: readonly J[]) => Promise<readonly (CommandOutcome | undefined)[]>
   readonly #maxGroup: number
   readonly #maxWait: number
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Waiting<J>[] = []
   #isRunning = false
   #timer: Timer | undefined
 
   /** `run` returns the outcome of each job, undefined if it has to run alone. If it throws, all of them have failed. */
   constructor(
-    run: (jobs: readonly Job[]) => Promise<readonly (CommandOutcome | undefined)[]>,
+    run: (jobs: readonly J[]) => Promise<readonly (CommandOutcome | undefined)[]>,
     maxGroup: number,
     maxWaitMilliseconds: number,
   ) {
@@ -40,7 +40,7 @@ export class GroupCommit {
     return this.#waiting.length
   }
 
-  run(job: Job): Promise<CommandOutcome | undefined> {
+  run(job: J): Promise<CommandOutcome | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MAX_WAITING) return reject(refusal())
       this.#waiting.push({ job, until: performance.now() + this.#maxWait, resolve, reject })
@@ -62,7 +62,7 @@ export class GroupCommit {
     this.#isRunning = false
   }
 
-  async #answer(group: readonly Waiting[]): Promise<void> {
+  async #answer(group: readonly Waiting<J>[]): Promise<void> {
     try {
       const outcomes = await this.#run(group.map(({ job }) => job))
       for (const [index, { resolve }] of group.entries()) resolve(outcomes[index])

@@ -2,12 +2,15 @@ import { SQL } from 'bun'
 import { Conflict, Unavailable } from '../errors.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { isOneOf, type Query, render, sql, verbatim } from '../sql/tag.ts'
+import type { StatementResult } from './postgres-transaction.ts'
 import type { Writable } from './run-command.ts'
 
 /** How many parallel chains of the audit log may replace one under concurrent writes. */
 const MAX_CHAINS = 16
 
-type Queryable = Pick<SQL, 'unsafe'>
+interface Queryable {
+  unsafe(text: string, values: unknown[]): Promise<StatementResult>
+}
 
 /** Runs statements on a connection or in a transaction. */
 export function postgresDatabase(connection: Queryable): Writable {
@@ -37,13 +40,13 @@ export function postgresDatabase(connection: Queryable): Writable {
  * when all before them are locked.
  */
 async function freeChain(
-  ask: (query: Query) => Promise<{ chain: string }[]>,
+  ask: (query: Query) => Promise<StatementResult>,
   chain: string,
 ): Promise<string> {
   const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
-  const [free] = await ask(
+  const [free] = (await ask(
     sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,
-  )
+  )) as readonly { chain: string }[]
   if (free !== undefined) return free.chain
   const existing = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
   return names[existing.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain

@@ -28,7 +28,7 @@ type PoolName = (typeof POOLS)[number]
 /** Session settings of a connection. */
 type Session = Readonly<Record<string, number>>
 
-/** The server cancels slow reads and long waits for row locks, but never a running write. */
+/** The server cancels slow reads and long waits for row locks, but no commit; a transaction sets its own timeouts. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
 const WRITES: Session = {
   statement_timeout: 0,
@@ -128,7 +128,7 @@ export function measurePools(metrics: Metrics, options: PoolOptions, pools: Pool
   )
 }
 
-export function sizesOf({ connections }: PoolOptions): Record<PoolName, number> {
+export function sizesOf({ connections }: Pick<PoolOptions, 'connections'>): Record<PoolName, number> {
   const writing = Math.ceil(connections / 2)
   return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
 }

@@ -68,8 +68,8 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
       return readSnapshot(primary, work)
     },
     run: (name, args, author) =>
-      onPrimary(primary, watch, writeMilliseconds(name), pools =>
-        commands.run(pools, { name, args, author }),
+      onPrimary(primary, watch, writeMilliseconds(name), (pools, deadline) =>
+        commands.run(pools, { name, args, author }, deadline),
       ).catch(countRefusal(refused, 'writes')),
     // Readiness depends on a query only.
     unavailableReason: () => undefined,
@@ -182,14 +182,14 @@ async function onPrimary<T>(
   primary: Primary,
   watch: SchemaWatch,
   milliseconds: number,
-  work: (pools: Pools) => Promise<T>,
+  work: (pools: Pools, deadline: number) => Promise<T>,
 ): Promise<T> {
   watch.require()
-  const began = performance.now()
+  // The time to find the primary counts.
+  const deadline = performance.now() + milliseconds
   const pools = await primary.pools()
   try {
-    // The time to find the primary counts.
-    const answer = await inTime(milliseconds - (performance.now() - began), work(pools), () => {
+    const answer = await inTime(deadline - performance.now(), work(pools, deadline), () => {
       throw new Unavailable('PostgreSQL took too long')
     })
     primary.noteSuccess(pools)

@@ -46,9 +46,14 @@ interface Performed {
 }
 
 /** Runs one command, then writes its audit records and its feed entries, all in the transaction of `db`. */
-export async function runCommand(db: Writable, job: Job): Promise<CommandOutcome> {
+export async function runCommand(
+  db: Writable,
+  job: Job,
+  beforeAppending: () => void = () => undefined,
+): Promise<CommandOutcome> {
   const done = await perform(job, db)
   const { result, changes, recordings, announced } = done
+  if (changes.length + recordings.length > 0) beforeAppending()
   const entries = changes.length + recordings.length === 0 ? [] : await append(db, [done])
   return { result, entries, announced }
 }
