@@ -214,8 +214,17 @@ function manyRows(dialect: Dialect, divisor = 1): readonly string[] {
   )
 }
 
-/** A store that has them. */
-export async function openFilled(place: StorePlace, divisor = 1): Promise<Engine> {
+const WITHOUT_AUTOVACUUM = `do $$ declare name text; begin
+  for name in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+    execute format('alter table %I set (autovacuum_enabled = false)', name);
+  end loop; end $$`
+
+/** A store that has them; PostgreSQL without statistics about them, if it is not to analyze them. */
+export async function openFilled(
+  place: StorePlace,
+  divisor = 1,
+  { analyze = true } = {},
+): Promise<Engine> {
   if (place.databaseUrl === undefined) {
     const file = `${place.folder}/strand.db`
     const engine = await openSqliteEngine(file)
@@ -226,10 +235,11 @@ export async function openFilled(place: StorePlace, divisor = 1): Promise<Engine
   }
   const engine = await openPostgresEngine(place.databaseUrl, { connections: 4, pooled: false })
   const client = new SQL(place.databaseUrl, { max: 1 })
+  if (!analyze) await client.unsafe(WITHOUT_AUTOVACUUM)
   // References are not looked at: fewer rows of one table may be referred to than another has.
   await client.unsafe("set session_replication_role = 'replica'")
   for (const statement of manyRows(postgresDialect, divisor)) await client.unsafe(statement)
-  await client.unsafe('vacuum analyze')
+  if (analyze) await client.unsafe('vacuum analyze')
   await client.close()
   return engine
 }

@@ -45,13 +45,16 @@ export const postgresDialect: Dialect = {
   lockFreeRows: ' for no key update skip locked',
   givenNumbers: ' overriding system value',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
-  isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
+  // A sub-select is evaluated once. PostgreSQL would read the text again for every row of a scan, and without statistics it
+  // may choose one.
+  isOneOf: (column, values) =>
+    sql`${column} = any(cast((select cast(cast(${arrayLiteral(values)} as text) as text[])) as text[]))`,
   uuid: 'uuid',
   inKeyOrder: '',
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
   uuidValue: uuid => sql`cast(cast(${uuid} as text) as uuid)`,
   isOneOfUuids: (column, values) =>
-    sql`${column} = any(cast(cast(${arrayLiteral(values.map(textOf))} as text) as uuid[]))`,
+    sql`${column} = any(cast((select cast(cast(${arrayLiteral(values.map(textOf))} as text) as uuid[])) as uuid[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.
   merged: (branches, tail) =>
     sql`${joined(
