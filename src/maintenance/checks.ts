@@ -308,7 +308,8 @@ export function checkPostgres(
   servers = 1,
 ): Finding[] {
   const about = `PostgreSQL at ${host}`
-  const { isPrimary, standbysWanted, standbysConnected, standbysInStep, synchronousCommit } = state
+  const { isPrimary, standbysWanted, standbysConnected, standbysInStep, seesReplication, synchronousCommit } =
+    state
   const usable = state.maxConnections - state.reservedConnections
   const nodes = Math.floor(usable / connections)
   const isAsynchronous = isPrimary && standbysWanted === ''
@@ -351,7 +352,13 @@ export function checkPostgres(
       'set synchronous_commit = on',
     ],
     [
-      isSynchronous && standbysInStep === 0,
+      isSynchronous && !seesReplication,
+      warning,
+      'commits wait for a synchronous standby, but whether there is one cannot be told: the role may not read the state of replication',
+      'run GRANT pg_monitor TO the role of DATABASE_URL, and strand doctor again',
+    ],
+    [
+      isSynchronous && seesReplication && standbysInStep === 0,
       failure,
       'commits wait for a synchronous standby, but there is none: writes get 503',
       'bring a standby back',

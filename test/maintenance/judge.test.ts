@@ -38,6 +38,7 @@ const postgres: PostgresState = {
   standbysWanted: '',
   standbysConnected: 0,
   standbysInStep: 0,
+  seesReplication: true,
   maxConnections: 100,
   reservedConnections: 3,
   clock: 0,

@@ -127,12 +127,20 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
 
   test('that cannot get its lock in time says who holds it, and is possible later', async () => {
     const client = await use()
+    // An older transaction that is not in the way.
+    const endOther = await leaveOpen('select 1')
     const end = await leaveOpen('lock table organization_entitlements in row exclusive mode')
+    const [holder] = await client.unsafe(
+      `select pid from pg_locks where mode = 'RowExclusiveLock' and relation = 'organization_entitlements'::regclass`,
+    )
     const stalled = await migrate(nextMigration, 1500).catch((error: Error) => error)
     expect(stalled).toBeInstanceOf(MigrationStalled)
     expect((stalled as Error).message).toMatch(
-      /^migration \d+, step 1 of 2 \(alter table .*\) timed out: process \d+ \(.*\) has had a transaction open for \d+ s\. End it/,
+      /^migration \d+, step 1 of 2 \(alter table .*\) timed out: process \d+ \(.*, idle in transaction\) has had a transaction open for \d+ s, its last statement began \d+ s ago\. End it/,
     )
+    expect((stalled as Error).message).toContain(`process ${holder.pid} (`)
+    expect((stalled as Error).message).not.toContain('lock table')
+    await endOther()
     expect(lines.some(line => line.includes('retrying in 0.5 s'))).toBe(true)
     // It did not stay in the way of others.
     await client.unsafe('update organization_entitlements set last_updated = 1')
@@ -156,7 +164,9 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     const first = migrate()
     await until(() => lines.some(line => line.includes('retrying in')))
     const second = migrate()
-    await until(() => lines.includes('waiting for another process that is migrating the store'))
+    await until(() =>
+      lines.some(line => /^waiting for another process that is migrating the store: process \d+ \(/.test(line)),
+    )
     await end()
     expect(await first).toEqual({ version: migrations.length + 1, applied: 1 })
     expect(await second).toEqual({ version: migrations.length + 1, applied: 0 })

@@ -220,11 +220,7 @@ const WITHOUT_AUTOVACUUM = `do $$ declare name text; begin
   end loop; end $$`
 
 /** A store that has them; PostgreSQL without statistics about them, if it is not to analyze them. */
-export async function openFilled(
-  place: StorePlace,
-  divisor = 1,
-  { analyze = true } = {},
-): Promise<Engine> {
+export async function openFilled(place: StorePlace, divisor = 1, { analyze = true } = {}): Promise<Engine> {
   if (place.databaseUrl === undefined) {
     const file = `${place.folder}/strand.db`
     const engine = await openSqliteEngine(file)

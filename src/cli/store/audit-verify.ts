@@ -45,6 +45,7 @@ Examples:
 async function verify(flags: VerifyFlags): Promise<void> {
   const result = await withStore(settingsOfExistingStore(flags), async store => {
     const progress = new Progress('Verifying', { unit: 'rows', total: await store.audit.size() })
+    progress.reach(0)
     const found = await store.audit.verify(rows => progress.reach(rows), flags.expect)
     progress.end()
     return found

@@ -39,10 +39,7 @@ export function postgresDatabase(connection: Queryable): Writable {
  * The first chain whose head is not locked: the requested one, or one of `chain/1`, `chain/2` and so on, which are created
  * when all before them are locked.
  */
-async function freeChain(
-  ask: (query: Query) => Promise<StatementResult>,
-  chain: string,
-): Promise<string> {
+async function freeChain(ask: (query: Query) => Promise<StatementResult>, chain: string): Promise<string> {
   const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
   const [free] = (await ask(
     sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,

@@ -17,6 +17,8 @@ export interface PostgresState {
   /** All streaming standbys, synchronous or not. */
   readonly standbysConnected: number
   readonly standbysInStep: number
+  /** Whether the role may read the state of replication. Otherwise none of these standbys counts as synchronous. */
+  readonly seesReplication: boolean
   readonly maxConnections: number
   /** Of these, those reserved for superusers and other privileged roles. */
   readonly reservedConnections: number
@@ -52,6 +54,7 @@ async function readState(client: SQL): Promise<PostgresState> {
        current_setting('synchronous_standby_names') as wanted,
        (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
        (select count(*)::int from pg_stat_replication) as connected,
+       (select coalesce(bool_and(state is not null), true) from pg_stat_replication) as sees_replication,
        current_setting('max_connections')::int as connections,
        current_setting('superuser_reserved_connections')::int
          + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
@@ -78,6 +81,7 @@ async function readState(client: SQL): Promise<PostgresState> {
     standbysWanted: row.wanted,
     standbysConnected: row.connected,
     standbysInStep: row.standbys,
+    seesReplication: row.sees_replication,
     maxConnections: row.connections,
     reservedConnections: row.reserved,
     clock: Number(row.clock),

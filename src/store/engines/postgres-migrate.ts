@@ -18,6 +18,7 @@ import { SQL } from 'bun'
 import { must } from '../../kit/must.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import type { LabelledStep } from './labelled-step.ts'
+import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import {
   checksumsOf,
   type Migrated,
@@ -153,6 +154,8 @@ class PostgresMigration {
   #deadline: number
   /** The progress of an index build at the last check. */
   #lastProgress = ''
+  /** Whom the last attempt has waited for, if that is known. */
+  #holder: string | undefined
 
   constructor(lock: Queryable, list: readonly Migration[], report: (line: string) => void, maxWait: number) {
     this.#lock = lock
@@ -165,19 +168,22 @@ class PostgresMigration {
   async acquireLock(): Promise<void> {
     // The transaction is idle during the whole migration.
     await this.#lock.unsafe('set local idle_in_transaction_session_timeout = 0')
-    for (let reportedAt = 0; ; ) {
+    let found: string | undefined
+    const holder = () => found ?? 'it has just ended'
+    for (let reportedAt = Number.NEGATIVE_INFINITY; ; ) {
       const [{ acquired }] = await this.#lock.unsafe(
         `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as acquired`,
       )
       if (acquired) return
       if (performance.now() > this.#deadline) {
         throw new MigrationStalled(
-          'another process has been migrating the store for too long: check its log, or stop it, and try again',
+          `another process has been migrating the store for too long (${holder()}): check its log, or stop it, and try again`,
         )
       }
       if (performance.now() - reportedAt > REPORT_MILLISECONDS) {
         reportedAt = performance.now()
-        this.#report('waiting for another process that is migrating the store')
+        found = await describeHolder(this.#lock, MIGRATION_LOCK)
+        this.#report(`waiting for another process that is migrating the store: ${holder()}`)
       }
       await Bun.sleep(LOCK_RETRY_MILLISECONDS)
     }
@@ -257,12 +263,26 @@ class PostgresMigration {
   }
 
   #inTransaction(worker: SQL, label: string, statements: readonly string[]): Promise<void> {
-    return this.#retryUntilUnlocked(label, () =>
-      worker.begin(async tx => {
-        await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+    return this.#retryUntilUnlocked(label, async () => {
+      await this.#attempt(worker, async tx => {
         for (const statement of statements) await tx.unsafe(statement)
-      }),
-    )
+      })
+    })
+  }
+
+  /** A transaction that waits only briefly for locks. If it fails, `#holder` is the session that had one. */
+  async #attempt<T>(worker: SQL, work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const wait = new LockWait(this.#lock)
+    try {
+      return await worker.begin(async tx => {
+        await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+        await wait.watch(tx)
+        return work(tx)
+      })
+    } finally {
+      await wait.end()
+      this.#holder = wait.holder
+    }
   }
 
   /** Repeats an update until it changes no row. Interrupted, it continues with the rows that are left. */
@@ -271,10 +291,7 @@ class PostgresMigration {
     for (let total = 0, changed = 1; changed > 0; total += changed) {
       await this.#retryUntilUnlocked(label, async () => {
         // It waits less than PostgreSQL takes to find a deadlock, so that it is never others who fail.
-        changed = await worker.begin(async tx => {
-          await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-          return (await tx.unsafe(statement)).count
-        })
+        changed = await this.#attempt(worker, async tx => (await tx.unsafe(statement)).count)
       })
       this.#deadline = performance.now() + this.#maxWait
       if (performance.now() - reportedAt < REPORT_MILLISECONDS) continue
@@ -325,7 +342,8 @@ class PostgresMigration {
     this.#lastProgress = progress
     if (performance.now() > this.#deadline) await this.#lock.unsafe(`select pg_cancel_backend(${pid})`)
     const share = Number(total) > 0 ? `, ${Math.floor((Number(done) * 100) / Number(total))} %` : ''
-    const waiting = Number(locker) > 0 ? `; ${await this.#transactionOf(Number(locker))}` : ''
+    this.#holder = Number(locker) > 0 ? await describeProcess(this.#lock, Number(locker)) : undefined
+    const waiting = this.#holder === undefined ? '' : `; ${this.#holder}`
     this.#report(`${label}: ${phase ?? 'waiting for open transactions'}${share}${waiting}`)
   }
 
@@ -337,7 +355,7 @@ class PostgresMigration {
       } catch (error) {
         const isLate = performance.now() > this.#deadline
         if (!isLate && !isLockFailure(error)) throw error
-        const holder = await this.#transactionOf()
+        const holder = this.#holder ?? 'another transaction holds a lock'
         if (isLate) {
           throw new MigrationStalled(
             `${label} timed out: ${holder}. End it and try again; completed steps are kept`,
@@ -347,20 +365,6 @@ class PostgresMigration {
         await Bun.sleep(pause)
       }
     }
-  }
-
-  /** Describes the transaction of a process, or the oldest one, which probably blocks the migration. */
-  async #transactionOf(pid?: number): Promise<string> {
-    const [oldest] = await this.#lock.unsafe(
-      `select pid, coalesce(nullif(application_name, ''), 'a client') as name,
-         extract(epoch from clock_timestamp() - xact_start)::int as seconds
-       from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
-         and query not like '%pg_try_advisory_xact_lock%' ${pid === undefined ? '' : `and pid = ${pid}`}
-       order by xact_start limit 1`,
-    )
-    if (oldest === undefined) return 'another transaction holds a lock'
-    return `process ${oldest.pid} (${oldest.name}) has had a transaction open for ${oldest.seconds} s`
   }
 }
 

@@ -7,8 +7,8 @@ import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, type List, pickFrom } from '../keyset.ts'
 import { compareKeys, inOrderOf, inOrderWithin } from '../keyset-order.ts'
-import { all, isOneOfUuids, joined, limitedTo, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
-import { readTime } from './entitlement-rows.ts'
+import { all, isOneOfUuids, joined, limitedTo, type Sql, type StoredUuid, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import { readTime, readUuid } from './entitlement-rows.ts'
 import { entitlementSubject } from './entitlements.ts'
 
 export interface AuditFilter {
@@ -45,6 +45,8 @@ const IN_ORDER = ['at', 'chain', 'seq'] as const
 const inOrder = inOrderOf(...IN_ORDER)
 /** Rows held in memory at a time during verification. */
 const AT_ONCE = 1000
+/** Entitlements whose histories are read by one statement. */
+const IDS_AT_ONCE = 2000
 
 /** Rows never change, so pagination returns every row that existed at its start exactly once. */
 export const auditSortKey = (row: AuditEntry) => [row.at, row.chain, row.seq]
@@ -124,17 +126,17 @@ export const auditQueries = (db: Database) => ({
       const ends = await endsOf(db, chain)
       if (ends === undefined) return flawed(chain, 1, 'its chain has no head')
       let point = ends.begin
-      while (point.seq < ends.head.seq) {
-        const batch = await rowsBehind(db, chain, point.seq, ends.head.seq)
+      for await (const batch of batchesOf(db, chain, ends)) {
+        const found = await historiesOf(db, chain, batch)
         for (const row of batch) {
-          const flaw = flawOf(row, point) ?? (await lostHistory(db, row))
+          const flaw = flawOf(row, point) ?? (await lostHistory(db, row, found))
           if (flaw !== undefined) return flawed(chain, point.seq + 1, flaw)
           point = row
         }
-        if (batch.length === 0) return flawed(chain, point.seq + 1, 'it is missing')
         rows += batch.length
         reached(rows)
       }
+      if (point.seq < ends.head.seq) return flawed(chain, point.seq + 1, 'it is missing')
       if (point.hash !== ends.head.hash)
         return flawed(chain, point.seq, 'its hash differs from the one in the head of its chain')
       const stray = await strayRow(db, chain, ends)
@@ -281,17 +283,55 @@ export function changedTogether({ subject, after }: Pick<StoredRow, 'subject' | 
   return ids
 }
 
-/** Whether the history of every entitlement leads to the row that changed it. */
-async function lostHistory(db: Database, row: AuditRow): Promise<string | undefined> {
-  const ids = changedTogether(row)
-  if (ids.length === 0) return undefined
-  const found = await db.get<{ count: number | string }>(
+/** The entitlements whose histories lead to a row, by the number of the row. */
+type Histories = ReadonlyMap<number, ReadonlySet<string>>
+
+/** Of all rows of a batch, with as few statements as the length of their lists allows. */
+async function historiesOf(db: Database, chain: string, batch: readonly AuditRow[]): Promise<Histories> {
+  const found = new Map<number, Set<string>>()
+  let part: { rows: AuditRow[]; ids: Set<string> } = { rows: [], ids: new Set() }
+  const readPart = async () => {
+    for (const { seq, id } of await readHistories(db, chain, part.rows, [...part.ids])) {
+      const ids = found.get(Number(seq)) ?? new Set()
+      found.set(Number(seq), ids.add(readUuid(id)))
+    }
+    part = { rows: [], ids: new Set() }
+  }
+  for (const row of batch) {
+    const ids = changedTogether(row)
+    if (ids.length === 0) continue
+    part.rows.push(row)
+    for (const id of ids) part.ids.add(id)
+    if (part.ids.size >= IDS_AT_ONCE) await readPart()
+  }
+  if (part.rows.length > 0) await readPart()
+  return found
+}
+
+async function readHistories(
+  db: Database,
+  chain: string,
+  rows: readonly AuditRow[],
+  ids: readonly string[],
+): Promise<{ seq: number | string; id: StoredUuid }[]> {
+  const times = rows.map(row => Date.parse(row.at))
+  const numbers = rows.map(row => row.seq)
+  // The entitlements come first: each history is then read by its key, and only from the time of these rows.
+  return db.all(
     sql`with ${changedEntitlements(ids)}
-        select count(*) as count from audit_entitlements where (timestamp, id) in (select timestamp, id from changed)
-          and at = ${Date.parse(row.at)} and seq = ${row.seq}
-          and chain = (select number from audit_heads where chain = ${row.chain})`,
+        select h.seq, h.id from changed cross join audit_entitlements h
+        where h.timestamp = changed.timestamp and h.id = changed.id
+          and h.at >= ${times.reduce((a, b) => Math.min(a, b))} and h.at <= ${times.reduce((a, b) => Math.max(a, b))}
+          and h.seq >= ${numbers[0] ?? 0} and h.seq <= ${numbers.at(-1) ?? 0}
+          and h.chain = (select number from audit_heads where chain = ${chain})`,
   )
-  if (Number(found?.count) === ids.length) return undefined
+}
+
+/** Whether the history of every entitlement leads to the row that changed it. */
+async function lostHistory(db: Database, row: AuditRow, found: Histories): Promise<string | undefined> {
+  const ids = changedTogether(row)
+  const known = found.get(row.seq)
+  if (ids.every(id => known?.has(id))) return undefined
   // Its deletion because of its age is no flaw.
   const isKept = (await hashAt(db, row)) === row.hash
   return isKept ? 'the history of an entitlement that it changed does not contain it' : undefined
@@ -334,6 +374,26 @@ async function endsOf(db: Database, chain: string): Promise<ChainEnds | undefine
   return {
     begin: { seq: Number(row.begins_after_seq), hash: row.begins_after_hash },
     head: { seq: Number(row.seq), hash: row.hash },
+  }
+}
+
+/** The rows of a chain. While one batch is verified, the next is read. */
+async function* batchesOf(
+  db: Database,
+  chain: string,
+  { begin, head }: ChainEnds,
+): AsyncGenerator<readonly AuditRow[]> {
+  const readBehind = (seq: number): Promise<AuditRow[]> => {
+    const reading = rowsBehind(db, chain, seq, head.seq)
+    // It may fail before it is awaited.
+    reading.catch(() => undefined)
+    return reading
+  }
+  for (let next = readBehind(begin.seq), last = begin.seq; last < head.seq; ) {
+    const batch: readonly AuditRow[] = await next
+    last = batch.at(-1)?.seq ?? head.seq
+    if (last < head.seq) next = readBehind(last)
+    if (batch.length > 0) yield batch
   }
 }
 
