@@ -216,6 +216,18 @@ const cases: readonly (readonly [
     'synchronous_commit = on',
   ],
   [
+    'a role that may not read the state of replication',
+    'warning',
+    judged({ standbysWanted: '*', standbysConnected: 1, seesReplication: false }),
+    'GRANT pg_monitor',
+  ],
+  [
+    'commits that wait for a standby that is not there',
+    'problem',
+    judged({ standbysWanted: '*', standbysConnected: 0 }),
+    'writes get 503',
+  ],
+  [
     'commits that wait for no standby',
     'problem',
     judged({ standbysWanted: '*', standbysConnected: 1, standbysInStep: 1, synchronousCommit: 'local' }),

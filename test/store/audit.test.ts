@@ -351,3 +351,36 @@ for (const engine of engines) {
     })
   })
 }
+
+for (const engine of engines) {
+  test(`the histories of many rows are read together, on ${engine}`, async () => {
+    const { store, close } = await openWithBackDoor(engine)
+    const id = (n: number) => `00000000-0000-4000-8000-${100_000_000_000 + n}`
+    await store.commands.runSteps({
+      steps: [
+        ['putOrganization', { id: 'o', name: 'O' }],
+        ['putGame', { id: '1', name: 'G', organization_id: 'o' }],
+        ['putBenefit', { id: 'b', name: 'B', organization_id: 'o', game_id: '1' }],
+        ['putUser', { id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW }],
+      ] as never,
+    })
+    const timestamp = new Date(NOW).toISOString()
+    const grant = { user_id: '1', benefit_id: 'b', game_id: '1', timestamp, timestampGiven: true }
+    await store.commands.grantEntitlements({ grants: [1, 2].map(n => ({ ...grant, id: id(n) })) })
+    const steps = Array.from({ length: 300 }, (_, n) => [
+      'updateEntitlements',
+      {
+        ids: [id(1), id(2)],
+        fulfillment_status: n % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
+        reach: { organization_id: 'o' },
+        failing: [],
+        now: NOW + n,
+      },
+    ])
+    await store.as(author()).commands.runSteps({ steps } as never)
+    const reads = () => Number(/strand_store_query_duration_seconds_count\S* (\d+)/.exec('')?.[1] ?? 0)
+    expect(reads()).toBe(0)
+    expect(await store.audit.verify()).toMatchObject({ rows: 300 })
+    await close()
+  })
+}

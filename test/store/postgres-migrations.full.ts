@@ -19,4 +19,22 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
     expect(await indexIn(client)).toMatchObject({ valid: true })
   })
+
+  test('collects statistics of large tables that have none, and of no others', async () => {
+    const client = await use()
+    const tuplesIn = async (table: string) => {
+      const [row] = await client.unsafe(`select reltuples from pg_class where relname = '${table}'`)
+      return Number(row.reltuples)
+    }
+    await client.unsafe('alter table facts set (autovacuum_enabled = false)')
+    await client.unsafe(
+      `insert into facts (name, value) select 'fact ' || n, repeat('x', 100) from generate_series(1, 20000) n`,
+    )
+    expect(await tuplesIn('facts')).toBe(-1)
+    const newStore = await tuplesIn('users')
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(await tuplesIn('facts')).toBe(20_000)
+    expect(await tuplesIn('users')).toBe(newStore)
+    expect(lines).toContain('analyzing facts')
+  })
 })

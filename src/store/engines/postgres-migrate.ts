@@ -29,6 +29,7 @@ import {
   versionTable,
   withoutChecksum,
 } from './migrate.ts'
+import { analyzeTables } from './analyze-tables.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { isPartitionedIndex, partsOfIndex } from './partitioned-indexes.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
@@ -70,9 +71,17 @@ export async function migratePostgres(
   try {
     const applied = await appliedIn(guard)
     const state = requireMigratable(schemaFor(applied, postgresDialect, list))
-    if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0)
+    if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0) {
+      await analyzeTables(guard, report, { again: false })
       return { version: state.version, applied: 0 }
-    return await whileLocked(guard, connect, lock => new PostgresMigration(lock, list, report, maxWait))
+    }
+    const migrated = await whileLocked(
+      guard,
+      connect,
+      lock => new PostgresMigration(lock, list, report, maxWait),
+    )
+    await analyzeTables(guard, report, { again: migrated.applied > 0 })
+    return migrated
   } finally {
     await guard.close({ timeout: 1 })
   }

@@ -1,6 +1,7 @@
 /**
  * Finds the writable server, and notices when it changes. All servers are probed every second. If two claim to be the
- * primary, for example after one was cut off for a while, the one with the newer timeline wins.
+ * primary, for example after one was cut off for a while, the one with the newer timeline wins. It goes back to an older
+ * timeline only if that loses nothing (`older-timeline.ts`).
  */
 import type { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
@@ -9,7 +10,9 @@ import type { Metrics } from '../../kit/metrics.ts'
 import { must } from '../../kit/must.ts'
 import { Unavailable } from '../errors.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
+import type { FeedEntry } from '../feed.ts'
 import { isTooManyConnections } from './connection-pool.ts'
+import { Acknowledged, type FeedPoint, OLDER_TIMELINE_MILLISECONDS, reasonToStay } from './older-timeline.ts'
 import {
   connect,
   measurePools,
@@ -28,6 +31,8 @@ const MAX_MISSES = 2
 const SILENT_MILLISECONDS = 1500
 /** How long work waits for a primary before it fails. */
 const MAX_WAIT_MILLISECONDS = 1000
+/** How often a primary that is refused is reported. */
+const REFUSAL_REPORT_MILLISECONDS = 60_000
 
 /** The timeline that the server writes, or 0 for a standby, and how far its log reaches, or was replayed. */
 const STATE = `select case when pg_is_in_recovery() then 0
@@ -52,6 +57,11 @@ export class Primary {
   readonly #probes: Probe[]
   #pools: Pools | undefined
   #timeline = 0
+  /** By this process, on this timeline. */
+  #acknowledged = new Acknowledged()
+  /** Since when the only primary has an older timeline. */
+  #olderSince: number | undefined
+  #refusalReportedAt = Number.NEGATIVE_INFINITY
   /** Of the last known primary. */
   #host: string | undefined
   #isOpening = false
@@ -91,6 +101,11 @@ export class Primary {
     if (this.#pools === pools) this.#answeredAt = performance.now()
   }
 
+  /** A write was committed, and its caller is about to learn that. */
+  noteAcknowledged(pools: Pools, entries: readonly FeedEntry[], began: number): void {
+    if (this.#pools === pools) this.#acknowledged.note(entries, began)
+  }
+
   /** The server did not answer, or cannot write: probes all servers at once. */
   noteFailure(pools: Pools): void {
     if (this.#pools === pools && this.#probing === undefined) this.#probeAfter(0)
@@ -117,6 +132,11 @@ export class Primary {
       'strand_postgres_primary_known',
       'Whether a writable server is known: 1 or 0.',
       this.#pools === undefined ? 0 : 1,
+    )
+    metrics.gauge(
+      'strand_postgres_primary_older_timeline',
+      'Whether the only primary has an older timeline and is not used: 1 or 0.',
+      this.#olderSince === undefined ? 0 : 1,
     )
     metrics.counter(
       'strand_postgres_primary_changes_total',
@@ -163,8 +183,9 @@ export class Primary {
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0
     const url = this.#urls[best]
-    // Never goes back to an older timeline: that server was cut off and has not noticed.
-    if (url === undefined || timeline === 0 || timeline < this.#timeline) {
+    const isOlder = url !== undefined && timeline > 0 && timeline < this.#timeline
+    if (!isOlder) this.#olderSince = undefined
+    if (url === undefined || timeline === 0 || (isOlder && !(await this.#mayGoBack(best, timeline)))) {
       this.#misses += 1
       // A busy server answers probes late; it is the primary as long as it answers work.
       const isSilent = performance.now() - this.#answeredAt > SILENT_MILLISECONDS
@@ -176,7 +197,9 @@ export class Primary {
     if (this.#pools?.host === host && timeline === this.#timeline) return
     this.#dropPools()
     this.#logPrimary({ host, timeline })
+    if (timeline !== this.#timeline) this.#acknowledged = new Acknowledged()
     this.#timeline = timeline
+    this.#olderSince = undefined
     this.#isOpening = true
     this.#pools = await openPools(url, this.#options, () => {
       this.#connectionsRefused += 1
@@ -185,6 +208,30 @@ export class Primary {
     })
     this.#waiting.resolve(this.#pools)
     this.#found += 1
+  }
+
+  /** Whether to use a primary with an older timeline; if not, reports what to do. */
+  async #mayGoBack(index: number, timeline: number): Promise<boolean> {
+    const now = performance.now()
+    this.#olderSince ??= now
+    if (now - this.#olderSince < OLDER_TIMELINE_MILLISECONDS) return false
+    const candidate = must(this.#probes[index], 'the probe of a server')
+    const others = this.#probes.filter(probe => probe !== candidate && !probe.isStandby)
+    const reason = reasonToStay({
+      unknown: others.map(probe => probe.host),
+      hasAcknowledged: await this.#acknowledged.isOn(point => candidate.hasEntry(point)),
+    })
+    if (reason === undefined) return true
+    candidate.reason = `the server is a primary with an older timeline; ${reason}`
+    if (now - this.#refusalReportedAt > REFUSAL_REPORT_MILLISECONDS) {
+      this.#refusalReportedAt = now
+      const known = { known_host: this.#host, known_timeline: this.#timeline }
+      this.#options.log?.error(
+        { host: candidate.host, timeline, ...known, reason },
+        'the only PostgreSQL primary has an older timeline and is not used: an operator has to decide',
+      )
+    }
+    return false
   }
 
   #logPrimary({ host, timeline }: { host: string; timeline: number }): void {
@@ -266,6 +313,18 @@ class Probe {
       this.close()
     }
     return timeline ?? 0
+  }
+
+  /** Whether the server has this entry of the feed. */
+  async hasEntry({ seq, nonce }: FeedPoint): Promise<boolean> {
+    this.#connection ??= connect(this.url, this.#options.pooled)
+    const asked = this.#connection
+      .unsafe('select 1 from feed where seq = $1 and nonce = $2', [seq, nonce])
+      .then(
+        rows => rows.length > 0,
+        () => false,
+      )
+    return inTime(PROBE_TIMEOUT_MILLISECONDS, asked, () => false)
   }
 
   async #explain(error: unknown): Promise<void> {

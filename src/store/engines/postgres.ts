@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import { isRefusal } from '../../contract/problem.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
 import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
@@ -68,9 +69,14 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
       return readSnapshot(primary, work)
     },
     run: (name, args, author) =>
-      onPrimary(primary, watch, writeMilliseconds(name), (pools, deadline) =>
-        commands.run(pools, { name, args, author }, deadline),
-      ).catch(countRefusal(refused, 'writes')),
+      onPrimary(primary, watch, writeMilliseconds(name), async (pools, deadline) => {
+        const began = performance.now()
+        const outcome = await commands.run(pools, { name, args, author }, deadline)
+        // Work in the background has no caller who relies on it.
+        const hasCaller = author !== undefined || requestScope() !== undefined
+        if (hasCaller && !isRefusal(outcome.result)) primary.noteAcknowledged(pools, outcome.entries, began)
+        return outcome
+      }).catch(countRefusal(refused, 'writes')),
     // Readiness depends on a query only.
     unavailableReason: () => undefined,
     measure: metrics => {

@@ -1,0 +1,132 @@
+/** A primary whose timeline is older than that of the one before: a failover was undone, or it has not noticed one. */
+import { describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { createLog } from '../../src/kit/log.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { Unavailable } from '../../src/store/errors.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { freePort } from '../support/postgres.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { anyStreamKey } from '../support/stores.ts'
+
+/** The rule waits ten seconds, and probes every second. */
+const DECIDED_WITHIN_MILLISECONDS = 60_000
+const TIMEOUT_MILLISECONDS = 90_000
+const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+const author = { actor: 'operator', operation: 'Test', chain: 'operator', at: '2026-03-01T12:00:00.000Z' }
+
+/** A server that claims the timeline that the table `claimed` has, because its functions come before those of PostgreSQL. */
+async function openClaiming(timeline: number, moreHosts: readonly string[] = []) {
+  const place = await createStorePlace('postgres')
+  const url = new URL(place.databaseUrl as string)
+  const direct = new SQL(url.href, { max: 1 })
+  await direct.unsafe('create schema claims')
+  await direct.unsafe('create table claims.claimed (timeline integer)')
+  await direct.unsafe(`create function claims.pg_walfile_name(pg_lsn) returns text language sql as
+    $$ select lpad(to_hex(timeline), 8, '0') || '0000000000000001' from claims.claimed $$`)
+  await direct.unsafe(`insert into claims.claimed values (${timeline})`)
+  await direct.unsafe(`alter database ${url.pathname.slice(1)} set search_path = claims, public, pg_catalog`)
+  const lines: { level: string; msg: string; reason?: string }[] = []
+  const log = createLog({ level: 'info', readable: false, write: line => lines.push(JSON.parse(line)) })
+  const hosts = [url.host, ...moreHosts].join(',')
+  const store = createStore(
+    await openPostgresEngine(url.href.replace(url.host, hosts), { connections: 4, pooled: false, log }),
+  )
+  return {
+    store,
+    direct,
+    lines,
+    claim: (next: number) => direct.unsafe(`update claims.claimed set timeline = ${next}`),
+    close: async () => {
+      await store.close()
+      await direct.close()
+      await place.remove()
+    },
+  }
+}
+
+const isReadable = async (store: Store) =>
+  store.facts.find('test').then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Unavailable) return false
+      throw error
+    },
+  )
+
+async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  const began = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - began > DECIDED_WITHIN_MILLISECONDS) throw new Error('it does not happen')
+    await Bun.sleep(50)
+  }
+}
+
+const putUser = (store: Store) =>
+  store.as(author).commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })
+/** A change that is in the feed. */
+const start = (store: Store) =>
+  store
+    .as(author)
+    .commands.startStream({ user_id: '1', stream_id: '10', video_id: '11', started_at: '2026-03-01T12:00:00Z' })
+
+describe.skipIf(!engines.includes('postgres'))('the only primary has an older timeline', () => {
+  test.concurrent(
+    'nothing was acknowledged on the newer one: it is used again',
+    async () => {
+      const { store, lines, claim, close } = await openClaiming(2)
+      await putUser(store)
+      await claim(3)
+      await until(() => lines.some(line => line.msg === 'the PostgreSQL primary changed'))
+      await claim(2)
+      await until(async () => !(await isReadable(store)))
+      await until(() => isReadable(store))
+      await close()
+    },
+    TIMEOUT_MILLISECONDS,
+  )
+
+  test.concurrent(
+    'it has what was acknowledged on the newer one, by the feed: it is used again',
+    async () => {
+      const { store, claim, close } = await openClaiming(3)
+      await putUser(store)
+      await start(store)
+      await claim(2)
+      await until(async () => !(await isReadable(store)))
+      await until(() => isReadable(store))
+      await close()
+    },
+    TIMEOUT_MILLISECONDS,
+  )
+
+  test.concurrent(
+    'an acknowledged change is missing: it is not used, and the log says what to do',
+    async () => {
+      const { store, direct, lines, claim, close } = await openClaiming(3)
+      await putUser(store)
+      await start(store)
+      await direct.unsafe('delete from feed')
+      await claim(2)
+      await until(() => lines.some(line => line.level === 'error'))
+      expect(lines.find(line => line.level === 'error')?.reason).toMatch(/are missing there: promote .* restart this process$/)
+      expect(await isReadable(store)).toBe(false)
+      await close()
+    },
+    TIMEOUT_MILLISECONDS,
+  )
+
+  test.concurrent(
+    'another server does not answer: it may be the primary, so this one is not used',
+    async () => {
+      const host = `127.0.0.1:${await freePort()}`
+      const { store, lines, claim, close } = await openClaiming(3, [host])
+      await claim(2)
+      await until(() => lines.some(line => line.level === 'error'))
+      expect(lines.find(line => line.level === 'error')?.reason).toStartWith(`${host} may be the primary`)
+      expect(await isReadable(store)).toBe(false)
+      await close()
+    },
+    TIMEOUT_MILLISECONDS,
+  )
+})
