@@ -62,13 +62,20 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   }
 }
 
+const isGone = (line: { msg: string }) => line.msg.startsWith('the PostgreSQL primary is gone')
+
 const putUser = (store: Store) =>
   store.as(author).commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })
 /** A change that is in the feed. */
 const start = (store: Store) =>
   store
     .as(author)
-    .commands.startStream({ user_id: '1', stream_id: '10', video_id: '11', started_at: '2026-03-01T12:00:00Z' })
+    .commands.startStream({
+      user_id: '1',
+      stream_id: '10',
+      video_id: '11',
+      started_at: '2026-03-01T12:00:00Z',
+    })
 
 describe.skipIf(!engines.includes('postgres'))('the only primary has an older timeline', () => {
   test.concurrent(
@@ -79,7 +86,7 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await claim(3)
       await until(() => lines.some(line => line.msg === 'the PostgreSQL primary changed'))
       await claim(2)
-      await until(async () => !(await isReadable(store)))
+      await until(() => lines.some(isGone))
       await until(() => isReadable(store))
       await close()
     },
@@ -89,11 +96,11 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
   test.concurrent(
     'it has what was acknowledged on the newer one, by the feed: it is used again',
     async () => {
-      const { store, claim, close } = await openClaiming(3)
+      const { store, lines, claim, close } = await openClaiming(3)
       await putUser(store)
       await start(store)
       await claim(2)
-      await until(async () => !(await isReadable(store)))
+      await until(() => lines.some(isGone))
       await until(() => isReadable(store))
       await close()
     },
@@ -109,7 +116,9 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await direct.unsafe('delete from feed')
       await claim(2)
       await until(() => lines.some(line => line.level === 'error'))
-      expect(lines.find(line => line.level === 'error')?.reason).toMatch(/are missing there: promote .* restart this process$/)
+      expect(lines.find(line => line.level === 'error')?.reason).toMatch(
+        /are missing there: promote .* restart this process$/,
+      )
       expect(await isReadable(store)).toBe(false)
       await close()
     },

@@ -165,7 +165,9 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     await until(() => lines.some(line => line.includes('retrying in')))
     const second = migrate()
     await until(() =>
-      lines.some(line => /^waiting for another process that is migrating the store: process \d+ \(/.test(line)),
+      lines.some(line =>
+        /^waiting for another process that is migrating the store: process \d+ \(/.test(line),
+      ),
     )
     await end()
     expect(await first).toEqual({ version: migrations.length + 1, applied: 1 })

@@ -29,6 +29,8 @@ export async function analyzeTables(
         await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
         await tx.unsafe(`analyze ${name}`)
       })
-      .catch((error: Error) => report(`analyzing ${name} failed, which is left to autovacuum: ${error.message}`))
+      .catch((error: Error) =>
+        report(`analyzing ${name} failed, which is left to autovacuum: ${error.message}`),
+      )
   }
 }

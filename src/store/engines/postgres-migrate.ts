@@ -17,6 +17,7 @@
 import { SQL } from 'bun'
 import { must } from '../../kit/must.ts'
 import { postgresDialect } from '../sql/dialects.ts'
+import { analyzeTables } from './analyze-tables.ts'
 import type { LabelledStep } from './labelled-step.ts'
 import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import {
@@ -29,7 +30,6 @@ import {
   versionTable,
   withoutChecksum,
 } from './migrate.ts'
-import { analyzeTables } from './analyze-tables.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { isPartitionedIndex, partsOfIndex } from './partitioned-indexes.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'

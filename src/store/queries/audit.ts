@@ -7,7 +7,17 @@ import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, type List, pickFrom } from '../keyset.ts'
 import { compareKeys, inOrderOf, inOrderWithin } from '../keyset-order.ts'
-import { all, isOneOfUuids, joined, limitedTo, type Sql, type StoredUuid, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import {
+  all,
+  isOneOfUuids,
+  joined,
+  limitedTo,
+  type Sql,
+  type StoredUuid,
+  sql,
+  uuidValue,
+  verbatim,
+} from '../sql/tag.ts'
 import { readTime, readUuid } from './entitlement-rows.ts'
 import { entitlementSubject } from './entitlements.ts'
 
