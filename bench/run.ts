@@ -13,7 +13,7 @@ import { LOAD_CORE, moveTo } from './load/processes.ts'
 import { requireWrk } from './load/wrk.ts'
 import { viewers, writers } from './measures/beside.ts'
 import { bytes } from './measures/bytes.ts'
-import { callers } from './measures/callers.ts'
+import { demo } from './measures/demo.ts'
 import { growth } from './measures/growth.ts'
 import { harness } from './measures/harness.ts'
 import { imports } from './measures/imports.ts'
@@ -35,7 +35,7 @@ const STANDARD: readonly Measure[] = [
   imports,
   bytes,
   streamChanges,
-  callers,
+  demo,
   ...scenarios.map(scenarioMeasure),
   writers,
   viewers,

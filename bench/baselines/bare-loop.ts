@@ -11,18 +11,14 @@ export interface LoopPlan {
   readonly seconds: number
   readonly work:
     | { readonly kind: 'marker loop'; readonly videoIds: readonly string[] }
-    | { readonly kind: 'update loop' | 'audited loop'; readonly batches: readonly UpdateBatch[] }
+    | { readonly kind: 'update loop'; readonly batches: readonly UpdateBatch[] }
 }
 
 type UpdateBatch = Readonly<{ entitlement_ids: readonly string[]; fulfillment_status: string }>
 
-const IS_GIVEN = 'id in (select unhex(value) from json_each(?))'
 const { file, seconds, work } = readPlan<LoopPlan>()
 const connection = openSqlite(file, 'write')
-const turn =
-  work.kind === 'marker loop'
-    ? markerTurn(work.videoIds)
-    : updateTurn(work.batches, work.kind === 'audited loop' ? auditing() : undefined)
+const turn = work.kind === 'marker loop' ? markerTurn(work.videoIds) : updateTurn(work.batches)
 const began = performance.now()
 const end = began + seconds * 1000
 let commits = 0
@@ -40,9 +36,9 @@ function markerTurn(videoIds: readonly string[]) {
   }
 }
 
-function updateTurn(batches: readonly UpdateBatch[], audit: ((ids: string) => void) | undefined) {
+function updateTurn(batches: readonly UpdateBatch[]) {
   const update = connection.query(
-    `update organization_entitlements set fulfilled = ?, last_updated = ? where ${IS_GIVEN}`,
+    'update organization_entitlements set fulfilled = ?, last_updated = ? where id in (select unhex(value) from json_each(?))',
   )
   const prepared = batches.map(
     batch =>
@@ -51,33 +47,9 @@ function updateTurn(batches: readonly UpdateBatch[], audit: ((ids: string) => vo
         JSON.stringify(batch.entitlement_ids.map(id => id.replaceAll('-', ''))),
       ] as const,
   )
-  const once = (index: number) => {
+  return (index: number) => {
     const [fulfilled = 0, ids = ''] = prepared[index % prepared.length] ?? []
-    audit?.(ids)
     const { changes } = update.run(fulfilled, Date.now(), ids)
     if (changes === 0) throw new Error('the update changed nothing')
-  }
-  return audit === undefined ? once : connection.transaction(once)
-}
-
-/** What an audited update does besides: it reads the rows, records their change, and notes for each where that is. */
-function auditing() {
-  const read = connection.query(
-    `select timestamp, id, fulfilled from organization_entitlements where ${IS_GIVEN}`,
-  )
-  const note = connection.query(
-    'insert into audit_entitlements (timestamp, id, at, seq, chain) values (?, ?, ?, ?, 0)',
-  )
-  const record = connection.query(
-    `insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
-     values ('bench', ?, ?, '', 'UpdateDropsEntitlements', 'entitlements', '', '', ?, ?, ?)`,
-  )
-  let [seq, hash] = [Date.now() * 1000, '']
-  return (ids: string) => {
-    const [at, previous] = [new Date(), hash]
-    hash = new Bun.CryptoHasher('sha256').update(previous + ids).digest('hex')
-    record.run(++seq, at.toISOString(), ids, previous, hash)
-    for (const { timestamp, id } of read.all(ids) as { timestamp: number; id: Uint8Array }[])
-      note.run(timestamp, id, at.getTime(), seq)
   }
 }

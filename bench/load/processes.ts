@@ -35,6 +35,8 @@ export interface StrandOptions {
   readonly databaseUrl?: string
   readonly settings?: Settings
   readonly core?: string
+  /** Another command than `serve`. */
+  readonly command?: readonly string[]
 }
 
 export class Processes {
@@ -81,9 +83,9 @@ export class Processes {
 
   /** Strand with default settings, except that no limit is met. Its log is in a file of the run. */
   async startStrand(folder: string, options: StrandOptions = {}): Promise<Served> {
-    const { secrets, databaseUrl, settings, core = SERVER_CORE } = options
+    const { secrets, databaseUrl, settings, core = SERVER_CORE, command = ['serve'] } = options
     const listen = `127.0.0.1:${await freePort()}`
-    const words = strandProgram('serve', '--data', folder, '--listen', listen)
+    const words = strandProgram(...command, '--data', folder, '--listen', listen)
     const began = performance.now()
     const child = this.#spawn(core, words, this.#log, {
       ...Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, NEVER_MET])),

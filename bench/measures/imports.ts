@@ -1,6 +1,5 @@
 /** A large import into an embedded store: how fast, and how much memory at most. */
 import { join } from 'node:path'
-import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
 import type { Bench, Measure } from '../bench.ts'
 import { whole } from '../report.ts'
 import { writeLines } from '../world/history.ts'
@@ -19,11 +18,7 @@ export const imports: Measure = {
     if (megabytes > MAX_MEGABYTES) throw new Error(`the import took ${whole(megabytes)} MB`)
     const details = `at most ${whole(megabytes)} MB of private memory`
     const result = { work: 'Import of entitlements, embedded store', unit: 'lines/s', details }
-    const rows = { work: 'The rows and indexes alone, one thread', unit: 'rows/s' }
-    return [
-      { ...result, value: entitlements / seconds, atLeast: 60_000 },
-      { ...rows, value: entitlements / secondsOfRows(world.storeFile) },
-    ]
+    return [{ ...result, value: entitlements / seconds, atLeast: 60_000 }]
   },
 }
 
@@ -34,28 +29,4 @@ export async function importEntitlements(bench: Bench, world: BenchWorld, count:
   await writeLines(world, count, users, held)
   await bench.processes.runStrand(world, ['import', users])
   return bench.processes.runStrand(world, ['import', held])
-}
-
-const COLUMNS = 'organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id'
-
-/** The least that their rows take: the table made again with prepared statements, then its indexes, in one transaction. */
-function secondsOfRows(storeFile: string): number {
-  using db = openSqlite(storeFile, 'write')
-  const rows = db.query(`select ${COLUMNS} from organization_entitlements order by timestamp`).values()
-  const definitions = db
-    .query(
-      "select sql from sqlite_master where tbl_name = 'organization_entitlements' and sql is not null and type in ('table', 'index') order by type desc",
-    )
-    .values() as [string][]
-  db.run('begin; drop table organization_entitlements')
-  const [table, ...indexes] = definitions.flat()
-  const began = performance.now()
-  db.run(table ?? '')
-  const insert = db.query(
-    `insert into organization_entitlements (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  for (const row of rows) insert.run(...(row as string[]))
-  for (const index of indexes) db.run(index)
-  db.run('commit')
-  return (performance.now() - began) / 1000
 }

@@ -46,7 +46,7 @@ async function askRight(server: Served, scenario: Scenario, request: BenchReques
   return bytes
 }
 
-async function askBytes({ url }: Served, request: BenchRequest): Promise<Buffer> {
+export async function askBytes({ url }: Served, request: BenchRequest): Promise<Buffer> {
   const { method = 'GET', path, body } = request
   const answer = await fetch(url + path, {
     method,

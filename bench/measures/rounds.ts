@@ -18,6 +18,8 @@ export interface Round {
   readonly p99?: number
   /** Requests for each second of the server's processor time. */
   readonly perCore?: number
+  /** Microseconds of the server's processor time for each request. */
+  readonly cost?: number
 }
 
 /** Puts one of those that are compared under load for so long. */
@@ -52,7 +54,8 @@ export function loadOn(
     const { perSecond, p99 } = await runWrk(bench.processes, load)
     await (await fetch(`${url}/healthz`)).arrayBuffer()
     await Bun.sleep(SETTLE_MILLISECONDS)
-    return { perSecond, p99, perCore: (perSecond * seconds) / (processorSecondsOf(pid) - before) }
+    const perCore = (perSecond * seconds) / (processorSecondsOf(pid) - before)
+    return { perSecond, p99, perCore, cost: 1e6 / perCore }
   }
 }
 
@@ -66,10 +69,13 @@ export function ratioOf(
 ): Result {
   const ratios = strand.map((round, n) => (round[compared] ?? NaN) / (against[n]?.[compared] ?? NaN))
   const both = [strand, against].map(side => median(side.map(round => round[compared] ?? NaN)))
-  const values = both.map(value => (compared === 'p99' ? `${value.toFixed(2)} ms` : whole(value)))
+  const format = { p99: (ms: number) => `${ms.toFixed(2)} ms`, cost: (µs: number) => `${µs.toFixed(1)} µs` }
+  const values = both.map(value =>
+    compared in format ? format[compared as 'p99'](value) : `${whole(value)}/s`,
+  )
   const p99 = median(strand.map(round => round.p99 ?? NaN))
   const details = [
-    `${values.join(' of ')}${compared === 'p99' ? '' : '/s'}`,
+    values.join(' of '),
     `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
     ...(compared === 'p99' || Number.isNaN(p99) ? [] : [`p99 ${p99.toFixed(1)} ms`]),
   ]

@@ -3,9 +3,9 @@ import type { BenchWorld } from '../world/world.ts'
 
 /**
  * What a scenario is compared with: the bare server, the least server, or a bare SQLite loop on the same disk that commits
- * one marker or one batch of entitlements at a time, audited or not.
+ * one marker or one batch of entitlements at a time.
  */
-export type Baseline = 'bare server' | 'least server' | 'marker loop' | 'update loop' | 'audited loop'
+export type Baseline = 'bare server' | 'least server' | 'marker loop' | 'update loop'
 
 /** The goal of every read that the least server has. */
 export const OF_LEAST = 0.85

@@ -41,6 +41,7 @@ export async function applyFault(
     case 'token_invalid':
       throw new Problem(refuse(tokenProblemOf(operation) ?? 'token_invalid'))
     case 'bad_gateway':
+      context.answer = BAD_GATEWAY
       return new Response(BAD_GATEWAY, { status: 502, headers: { 'Content-Type': 'text/html' } })
     case 'connection_reset':
       return new Response(null, { status: 503 })

@@ -47,6 +47,8 @@ export class RequestContext {
   caller: Caller | undefined = undefined
   /** What was read of the body. */
   body: Uint8Array | undefined = undefined
+  /** What the response was made from, for the journal of a demo. */
+  answer: string | Blob | ReadableStream<Uint8Array> | null = null
   /** The fault that a demo injected. */
   plannedFault: Fault | undefined = undefined
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */

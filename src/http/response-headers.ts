@@ -24,11 +24,15 @@ const PREFLIGHT: HeaderBag = {
   'Cache-Control': 'no-store',
 }
 
-/** The headers that depend on the request. */
+type Body = string | Blob | ReadableStream<Uint8Array> | null
+
+/** What of a response depends on the request. */
 interface PerRequest {
   readonly requestId: string
   /** Present on every response under /helix (D-17). */
   readonly allowance: Allowance | undefined
+  /** Set to the body of the response. */
+  answer?: Body
 }
 
 /** Cached sets of rate limit headers per kind of response. */
@@ -56,11 +60,9 @@ export class ResponseHeaders {
     this.#fixed = new Headers(fixed)
   }
 
-  respond(
-    status: number,
-    body: string | Blob | ReadableStream<Uint8Array> | null,
-    { requestId, allowance }: PerRequest,
-  ): Response {
+  respond(status: number, body: Body, request: PerRequest): Response {
+    const { requestId, allowance } = request
+    request.answer = body
     const headers = allowance === undefined ? this.#fixed : this.#headersFor(allowance)
     headers.set('X-Request-Id', requestId)
     // The default needs no look at the option.

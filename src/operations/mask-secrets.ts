@@ -14,7 +14,7 @@ const SECRET_FORMS =
 
 /** `name=value` and `"name":"value"` in text that could not be parsed, such as a form or JSON that was cut. */
 const SECRET_PAIRS =
-  /((?:^|[?&;\s])(?:password|secret|token|code|[a-z_]+_(?:token|secret|code|key|verifier))=)[^&\s]+|("(?:password|secret|token|code|[a-z_]+_(?:token|secret|code|key|verifier))"\s*:\s*")[^"]*/gi
+  /((?:^|[?&;\s])(?:password|secret|token|code|[a-z_]+_(?:token|secret|code|key|verifier|assertion))=)[^&\s]+|("(?:password|secret|token|code|[a-z_]+_(?:token|secret|code|key|verifier|assertion))"\s*:\s*")(?:[^"\\]|\\.?)*/gis
 
 export function maskText(text: string): string {
   return text.replace(SECRET_FORMS, MASK).replace(SECRET_PAIRS, (_, pair, json) => `${pair ?? json}${MASK}`)

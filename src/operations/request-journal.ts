@@ -1,27 +1,41 @@
 /**
- * The requests that a demo has answered, for tests that ask what was called with what. Only the newest are kept, secrets are
- * masked before they are stored, and a test can wait for a request that has not come yet.
+ * The requests that a demo has answered, for tests that ask what was called with what. A request is kept as it was sent and
+ * answered, because most are never read: only a reader pays for parsing and masking, and every reader gets secrets masked.
+ * Only the newest are kept, and a test can wait for a request that has not come yet.
  */
 import { operations } from '../contract/index.ts'
 import type { RecordedRequest } from '../contract/resources/recorded-request.ts'
+import { isoMillis } from '../kit/clock.ts'
 import { splitPairs } from '../kit/text.ts'
 import { maskFields, maskText } from './mask-secrets.ts'
 
 const MAX_REQUESTS = 1000
-const MAX_TEXT = 16 * 1024
+/** Of all bodies and answers together. Headers and addresses are short: the listener accepts 32 KiB of both. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** Characters of an answer that are kept: more than are shown, because secrets are masked before a text is cut. */
+const MAX_KEPT = 64 * 1024
+const MAX_SHOWN = 16 * 1024
 const MAX_HEADERS = 50
 const MAX_WAITING = 100
 
-/** A request and its answer, with texts as they were sent. */
+/** A request and its answer as they were sent. */
 export interface AnsweredRequest
   extends Pick<
     RecordedRequest,
-    'at' | 'operation' | 'method' | 'path' | 'client_id' | 'user_id' | 'status' | 'fault'
+    'operation' | 'method' | 'path' | 'client_id' | 'user_id' | 'status' | 'fault'
   > {
+  readonly at: number
   readonly search: string
   readonly headers: Headers
-  readonly body: string
-  readonly answer: string
+  readonly body: Uint8Array | undefined
+  /** A blob is shared with the response cache; bytes are the beginning of a long text. */
+  readonly answer: string | Blob | Uint8Array | null
+}
+
+interface KeptRequest {
+  readonly number: number
+  readonly request: AnsweredRequest
+  readonly bytes: number
 }
 
 export interface RequestFilter {
@@ -32,34 +46,28 @@ export interface RequestFilter {
 }
 
 export class RequestJournal {
-  #requests: RecordedRequest[] = []
+  #kept: KeptRequest[] = []
+  #bytes = 0
   #counts = new Map<string | null, number>()
   #number = 0
   #isClosed = false
   readonly #waiting = new Set<() => void>()
 
-  record({ search, headers, body, answer, ...rest }: AnsweredRequest): void {
-    const { operation, path } = rest
+  record(answered: AnsweredRequest): void {
+    const request = shorten(answered)
+    const bytes = bytesIn(request)
     this.#number += 1
-    this.#counts.set(operation, this.total(operation) + 1)
-    this.#requests.push({
-      number: this.#number,
-      ...rest,
-      path: cut(maskText(path)),
-      query: queryOf(search),
-      headers: headersOf(headers),
-      body: contentOf(body),
-      answer: contentOf(answer),
-    })
-    if (this.#requests.length > MAX_REQUESTS) this.#requests.shift()
-    this.#wakeAll()
+    this.#counts.set(request.operation, this.total(request.operation) + 1)
+    this.#kept.push({ number: this.#number, request, bytes })
+    this.#bytes += bytes
+    while (this.#kept.length > MAX_REQUESTS || this.#bytes > MAX_BYTES)
+      this.#bytes -= this.#kept.shift()?.bytes ?? 0
+    for (const wake of this.#waiting) wake()
   }
 
   /** Oldest first. */
-  list({ operation, after = 0, first = MAX_REQUESTS }: RequestFilter): RecordedRequest[] {
-    return this.#requests
-      .filter(each => each.number > after && (operation === undefined || each.operation === operation))
-      .slice(0, first)
+  list(filter: RequestFilter): Promise<RecordedRequest[]> {
+    return Promise.all(this.#find(filter).map(render))
   }
 
   /** The number of requests since the last clear, also of those that are no longer kept. */
@@ -72,28 +80,34 @@ export class RequestJournal {
   async next(filter: RequestFilter, milliseconds: number): Promise<RecordedRequest[]> {
     const deadline = performance.now() + milliseconds
     for (;;) {
-      const found = this.list(filter)
+      const found = this.#find(filter)
       const left = deadline - performance.now()
       const isOver = left <= 0 || this.#isClosed || this.#waiting.size >= MAX_WAITING
-      if (found.length > 0 || isOver) return found
+      if (found.length > 0 || isOver) return Promise.all(found.map(render))
       await this.#anyRequest(left)
     }
   }
 
   /** Numbers continue: a test that waits for a request after a certain number still gets the next one. */
   clear(): void {
-    this.#requests = []
+    this.#kept = []
+    this.#bytes = 0
     this.#counts.clear()
   }
 
   /** Ends all waiting, so that the server can stop. */
   close(): void {
     this.#isClosed = true
-    this.#wakeAll()
+    for (const wake of this.#waiting) wake()
   }
 
-  #wakeAll(): void {
-    for (const wake of this.#waiting) wake()
+  #find({ operation, after = 0, first = MAX_REQUESTS }: RequestFilter): KeptRequest[] {
+    return this.#kept
+      .filter(
+        ({ number, request }) =>
+          number > after && (operation === undefined || request.operation === operation),
+      )
+      .slice(0, first)
   }
 
   #anyRequest(milliseconds: number): Promise<void> {
@@ -114,21 +128,58 @@ export function isRecordedOperation(name: string): boolean {
   return operations.some(({ id, path }) => id === name && !path.startsWith('/control/'))
 }
 
-function queryOf(search: string): RecordedRequest['query'] {
-  const byName = Map.groupBy(splitPairs(search) ?? [], ([name]) => name)
-  const values = [...byName].map(([name, pairs]) => [name, pairs.map(([, value]) => cut(value))] as const)
-  return maskFields(Object.fromEntries(values)) as RecordedRequest['query']
+/** With a copy of the beginning of a long answer: a slice would keep all of it in memory. */
+function shorten(request: AnsweredRequest): AnsweredRequest {
+  const { answer } = request
+  if (typeof answer !== 'string' || answer.length <= MAX_KEPT) return request
+  return { ...request, answer: new TextEncoder().encode(answer.slice(0, MAX_KEPT)) }
 }
 
-function headersOf(headers: Headers): RecordedRequest['headers'] {
-  const listed = [...headers].slice(0, MAX_HEADERS).map(([name, value]) => [name, cut(value)])
-  return maskFields(Object.fromEntries(listed)) as RecordedRequest['headers']
+/** Of body and answer. A character of a string takes up to two bytes. */
+function bytesIn({ body, answer }: AnsweredRequest): number {
+  const bytes = body?.buffer.byteLength ?? 0
+  if (typeof answer === 'string') return bytes + 2 * answer.length
+  return bytes + (answer instanceof Blob ? answer.size : (answer?.byteLength ?? 0))
+}
+
+async function render({ number, request }: KeptRequest): Promise<RecordedRequest> {
+  const { at, search, headers, body, path, answer, ...rest } = request
+  return {
+    number,
+    at: isoMillis(at),
+    ...rest,
+    path: cut(maskText(path)),
+    query: renderQuery(search),
+    headers: renderHeaders(headers),
+    body: renderContent(await readText(body ?? null)),
+    answer: renderContent(await readText(answer), answer instanceof Uint8Array),
+  }
+}
+
+async function readText(body: AnsweredRequest['answer']): Promise<string> {
+  if (typeof body === 'string') return body
+  return body instanceof Blob ? body.text() : new TextDecoder().decode(body ?? undefined)
+}
+
+function renderQuery(search: string): RecordedRequest['query'] {
+  const byName = Map.groupBy(splitPairs(search) ?? [], ([name]) => name)
+  const values = [...byName].map(([name, pairs]) => [name, pairs.map(([, value]) => value)] as const)
+  const masked = maskFields(Object.fromEntries(values)) as RecordedRequest['query']
+  return Object.fromEntries(Object.entries(masked).map(([name, texts]) => [name, texts.map(cut)]))
+}
+
+function renderHeaders(headers: Headers): RecordedRequest['headers'] {
+  const masked = maskFields(Object.fromEntries([...headers].slice(0, MAX_HEADERS)))
+  return Object.fromEntries(
+    Object.entries(masked as RecordedRequest['headers']).map(([name, text]) => [name, cut(text)]),
+  )
 }
 
 /** JSON as a value, anything else as text. */
-function contentOf(text: string): unknown {
+function renderContent(text: string, isShortened = false): unknown {
   if (text === '') return null
-  if (text.length > MAX_TEXT) return cut(maskText(text))
+  if (isShortened) return cut(maskText(withoutPartialSecret(text)))
+  if (text.length > MAX_SHOWN) return cut(maskText(text))
   try {
     return maskFields(JSON.parse(text))
   } catch {
@@ -136,6 +187,11 @@ function contentOf(text: string): unknown {
   }
 }
 
+/** The end of a shortened text may be the beginning of a secret, which has no longer its form. */
+function withoutPartialSecret(text: string): string {
+  return text.replace(/[\w.-]*$/, '')
+}
+
 function cut(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -1,0 +1,80 @@
+/**
+ * What a request costs `strand demo` in processor time, compared with `strand serve` on a copy of the same world: journal,
+ * faults, movable clock and moving viewer counts.
+ */
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { World } from '../../src/demo/described-world.ts'
+import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
+import type { Measure, Result } from '../bench.ts'
+import type { BenchRequest } from '../load/request.ts'
+import { askBytes } from './prepare.ts'
+import { inTurns, loadOn, ratioOf, secondsOfTurns } from './rounds.ts'
+
+const DROPS = '/helix/entitlements/drops'
+const MARKERS = '/helix/streams/markers'
+
+/** Short answers and long ones, from the response cache, from memory and from the store, and writes. */
+function requestsIn({ client, broadcaster, viewer, game, users }: World, held: readonly string[]) {
+  const [app, own] = [{ token: client.app_token }, { token: broadcaster.token }]
+  const me = broadcaster.id
+  const login = new URLSearchParams({ client_id: client.id, client_secret: client.secret })
+  return {
+    'GetStreams, top page of 20': { path: '/helix/streams' },
+    'GetStreams, page of 100': { path: '/helix/streams?first=100', ...app },
+    'GetStreams by one user': { path: `/helix/streams?user_id=${me}`, ...app },
+    GetUsers: { path: `/helix/users?${users.map(({ id }) => `id=${id}`).join('&')}`, ...app },
+    GetChannelInformation: { path: `/helix/channels?broadcaster_id=${me}`, ...app },
+    SearchChannels: { path: '/helix/search/channels?query=a', ...app },
+    GetGames: { path: `/helix/games?id=${game.id}`, ...app },
+    GetFollowedStreams: { path: `/helix/streams/followed?user_id=${viewer.id}`, token: viewer.token },
+    GetStreamKey: { path: `/helix/streams/key?broadcaster_id=${me}`, ...own },
+    GetStreamMarkers: { path: `${MARKERS}?user_id=${me}`, ...own },
+    'GetDropsEntitlements, page of 20': { path: `${DROPS}?first=20`, ...app },
+    ValidateToken: { path: '/oauth2/validate', ...own },
+    CreateStreamMarker: { method: 'POST', path: MARKERS, ...own, body: { user_id: me, description: 'jump' } },
+    'UpdateDropsEntitlements, 20 ids': ['FULFILLED', 'CLAIMED'].map(fulfillment_status => {
+      const body = { entitlement_ids: held, fulfillment_status }
+      return { method: 'PATCH', path: DROPS, ...app, body }
+    }),
+    // The last: a client has a limited number of tokens, so new ones end those above.
+    CreateToken: { method: 'POST', path: `/oauth2/token?grant_type=client_credentials&${login}` },
+  } as const satisfies Record<string, BenchRequest | readonly BenchRequest[]>
+}
+
+const OPERATIONS = 15
+
+export const demo: Measure = {
+  name: 'demo',
+  seconds: ({ pace }) => 5 + OPERATIONS * secondsOfTurns(pace, 2),
+  run: async bench => {
+    const [folder, copy] = [bench.folder('demo'), join(bench.folder('served'), 'data')]
+    const worldFile = join(folder, 'world.json')
+    const command = ['demo', '--rtmp-port', '0', '--world', worldFile]
+    const startDemo = () => bench.processes.startStrand(folder, { command })
+    // The world is made, and copied while no process has it open.
+    await (await startDemo()).stop()
+    cpSync(folder, copy, { recursive: true })
+    forgetDemo(join(copy, 'strand.db'))
+    const servers = [await startDemo(), await bench.processes.startStrand(copy)] as const
+    const world: World = JSON.parse(readFileSync(worldFile, 'utf8'))
+    const page = await askBytes(servers[0], { path: `${DROPS}?first=20`, token: world.client.app_token })
+    const held = JSON.parse(page.toString()).data.map(({ id }: { id: string }) => id)
+    const results: Result[] = []
+    for (const [work, sent] of Object.entries(requestsIn(world, held))) {
+      const requests = [sent].flat()
+      const body = await askBytes(servers[0], requests[0] as BenchRequest)
+      const sides = servers.map(server => loadOn(bench, server, { requests, body }))
+      const [inDemo = [], inServe = []] = await inTurns(bench.plan.pace, sides)
+      results.push({ ...ratioOf(work, 'cost', inDemo, inServe, 'serve'), atMost: 1.3 })
+    }
+    await Promise.all(servers.map(server => server.stop()))
+    return results
+  },
+}
+
+/** Without the fact that makes the program refuse to serve it. */
+function forgetDemo(storeFile: string): void {
+  using store = openSqlite(storeFile, 'write')
+  store.run("delete from facts where name = 'demo world'")
+}
