@@ -141,7 +141,8 @@ describe('the examples of the other commands', () => {
   }
 
   for (const { words, examples } of others.filter(leaf => !isEnding(leaf))) {
-    for (const example of examples) {
+    // That of a demo which runs already is in strand.test.ts.
+    for (const example of examples.filter(each => !each.endsWith(' --lines'))) {
       const needsPostgres = example.includes('postgres://')
       test.skipIf(needsPostgres && !engines.includes('postgres'))(example, async () => {
         const line = await onThisMachine(example)

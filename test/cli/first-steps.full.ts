@@ -18,9 +18,10 @@ afterAll(() => endAllProcesses())
 test.skipIf(!hasBrowser || !hasEncoder)('three pasted lines lead to a stream that plays', async () => {
   const port = String(await freePort())
   const strand = new StrandProcess(['demo', '--port', port, '--rtmp-port', '0'])
-  const [, home = '', line = '', channel = ''] = await strand.until(
-    ({ stdout }) => PRINTED.exec(stdout) ?? undefined,
-  )
+  await strand.until(({ stdout }) => stdout.includes('Ctrl-C'))
+  const lines = new StrandProcess(['demo', '--port', port, '--lines'])
+  expect(await lines.exit()).toBe(0)
+  const [, home = '', line = '', channel = ''] = PRINTED.exec(lines.stdout) ?? []
   expect(home).toBe(`http://localhost:${port}`)
   // The README has the same line, with the ports that the demo has by default.
   const readme = readFileSync('README.md', 'utf8')

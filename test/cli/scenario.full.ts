@@ -56,10 +56,12 @@ describe('the samples', () => {
 
   test('a person is shown its ids and tokens', async () => {
     const demo = new StrandProcess(['demo', '--port', '0', '--streams', '1', '--scenario', sample('drops')])
-    await demo.until(({ stdout }) => stdout.includes('Everything else:'))
+    const command = await demo.until(({ stdout }) => /^ {2}More +strand (.*?) {2}/m.exec(stdout)?.[1])
+    const lines = new StrandProcess(command.split(' '))
+    expect(await lines.exit()).toBe(0)
     const { entitlements } = JSON.parse(readFileSync(sample('drops'), 'utf8'))
     for (const name of Object.keys(entitlements)) {
-      expect(demo.stdout).toMatch(new RegExp(`^  ${name} +id [0-9a-f-]+, update_status [A-Z_]+$`, 'm'))
+      expect(lines.stdout).toMatch(new RegExp(`^  ${name} +id [0-9a-f-]+, update_status [A-Z_]+$`, 'm'))
     }
     await demo.end('SIGTERM')
   })

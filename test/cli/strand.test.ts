@@ -53,6 +53,19 @@ async function run(words: readonly string[], environment: Environment = {}) {
 const runQuickly = (words: readonly string[], environment: Environment = {}) =>
   resident.shellIn(folder).runWords(words, environment)
 
+const DROPS_SCENARIO = join(ROOT, 'docs', 'scenarios', 'drops.json')
+
+/** A demo as people start it, with its screen and the lines that it prints when it is asked. */
+async function startForPeople(words: readonly string[] = []) {
+  const port = String(await freePort())
+  const strand = startStrand(['demo', '--port', port, '--rtmp-port', '0', '--streams', '20', ...words])
+  const screen = await strand.until(({ stdout }) => stdout.endsWith('Ctrl-C.\n\n') && stdout)
+  const [, command = ''] = /^ {2}More +strand (.*?) {2}/m.exec(screen) ?? []
+  const { code, stdout: lines } = await run(command.split(' '))
+  expect(code).toBe(0)
+  return { strand, screen, lines, url: `http://localhost:${port}` }
+}
+
 /** A demo that has printed its world. */
 async function startDemo(words: readonly string[] = [], environment: Environment = {}) {
   const strand = startStrand(
@@ -125,7 +138,16 @@ describe('strand', () => {
   test('demo --help shows the documented flags and their standards', async () => {
     const { code, stdout } = await runQuickly(['demo', '--help'])
     expect(code).toBe(0)
-    for (const flag of ['--port', '--seed', '--streams', '--json', '--world', '--data', '--strict']) {
+    for (const flag of [
+      '--port',
+      '--seed',
+      '--streams',
+      '--json',
+      '--world',
+      '--lines',
+      '--data',
+      '--strict',
+    ]) {
       expect(stdout).toContain(flag)
     }
     for (const standard of ['8080', '42', '200']) expect(stdout).toContain(standard)
@@ -352,28 +374,56 @@ describe('strand demo', () => {
   test.each([
     ['', []],
     [', in strict mode too', ['--strict']],
-  ])('what it prints for people can be pasted: three curl lines%s', async (_, flags) => {
+  ])('what it prints for people can be pasted: the curl lines%s', async (_, flags) => {
     if (Bun.which('curl') === null || Bun.which('bash') === null) {
       process.stderr.write('!!! SKIPPED: the printed curl lines; curl or bash is missing\n')
       return
     }
-    const port = await freePort()
-    const strand = startStrand(['demo', '--port', String(port), '--streams', '20', ...flags])
-    await strand.until(({ stdout }) => stdout.includes('/docs'))
-    const { stdout } = strand
-    expect(stdout).toContain(`http://localhost:${port}`)
-    expect(stdout.includes('strict mode')).toBe(flags.length > 0)
-    const lines = stdout.split('\n').filter(line => line.trim().startsWith('curl '))
-    expect(lines).toHaveLength(3)
+    const { strand, screen, lines } = await startForPeople(flags)
+    expect(screen.includes('strict mode')).toBe(flags.length > 0)
+    const pasted = [...`${screen}\n${lines}`.matchAll(/^.*?(curl .*)$/gm)].map(([, line = '']) => line)
+    expect(pasted).toHaveLength(4)
     const answers = []
-    for (const line of lines) {
+    for (const line of pasted) {
       const shell = Bun.spawn(['bash', '-c', line], { stdout: 'pipe', stderr: 'ignore' })
       answers.push(JSON.parse(await new Response(shell.stdout).text()))
       expect(await shell.exited).toBe(0)
     }
-    expect(answers.map(answer => answer.data?.length)).toEqual([3, 3, 1])
-    expect(answers[2].data[0]).toMatchObject({ description: 'hello' })
+    expect(answers.map(answer => answer.data?.length)).toEqual([3, 3, 3, 1])
+    expect(answers[3].data[0]).toMatchObject({ description: 'hello' })
     expect(await strand.end('SIGINT')).toBe(0)
+  })
+
+  test.each([
+    ['', []],
+    [', in strict mode with a scenario and a folder', ['--strict', '--scenario', DROPS_SCENARIO, '--data']],
+  ])('its start fits a screen of 80 by 24, with the address first%s', async (_, flags) => {
+    const data = flags.includes('--data') ? [join(folder, 'kept'.repeat(20))] : []
+    const { strand, screen, url } = await startForPeople([...flags, ...data])
+    const rows = screen.trimEnd().split('\n')
+    expect(rows.find(row => row !== '')?.trim()).toBe(url)
+    const height = rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(row.length / 80)), 0)
+    // npm prints four lines before, and the prompt of a shell takes one.
+    expect(height).toBeLessThanOrEqual(19)
+    const value = (label: string) => new RegExp(`^ {2}${label} +(.*)$`, 'm').exec(screen)?.[1] ?? ''
+    const [, login, password] = /^(\w+), password (\S+) /.exec(value('Log in')) ?? []
+    expect([login, password].every(Boolean)).toBe(true)
+    expect(value('API')).toStartWith('curl ')
+    expect(value('Console')).toBe(`${url}/console`)
+    expect(screen).toMatch(/operator token sopr_\w+$/m)
+    expect(value('Go live')).toMatch(/^as \w+ on the server rtmp:\/\/localhost:\d+\/live$/)
+    expect(screen).toMatch(/stream key live_\w+$/m)
+    await strand.end('SIGTERM')
+  })
+
+  test('--lines of a demo that does not run, or of another seed, says what to do', async () => {
+    const port = String(await freePort())
+    expectOneSentence(await run(['demo', '--port', port, '--lines']), 'cannot be reached', 'strand demo')
+    const { strand, world } = await startDemo()
+    const words = ['demo', '--port', new URL(world.base_url).port, '--lines']
+    expectOneSentence(await run([...words, '--seed', '7']), 'returned 401', '--seed')
+    expect(JSON.parse((await run([...words, '--json'])).stdout)).toEqual(world)
+    await strand.end('SIGTERM')
   })
 
   test('names the address and a key for encoders, unless the media server is off', async () => {
@@ -385,11 +435,9 @@ describe('strand demo', () => {
   })
 
   test('prints how to go live, and the page to watch it on, which is there', async () => {
-    const strand = startStrand(['demo', '--port', String(await freePort()), '--rtmp-port', '0'])
-    const [, login, page = ''] = await strand.until(
-      ({ stdout }) =>
-        /^Go live as (\w+) .*?^Watch it in a browser.*?\n\n {2}(http\S+)\n/ms.exec(stdout) ?? undefined,
-    )
+    const { strand, lines } = await startForPeople()
+    const printed = /^Go live as (\w+) .*?^Watch it in a browser.*?\n\n {2}(http\S+)\n/ms
+    const [, login, page = ''] = printed.exec(lines) ?? []
     expect(page).toEndWith(`/${login}`)
     const response = await fetch(page, { headers: { Accept: 'text/html' } })
     expect([response.status, (await response.text()).includes('Offline')]).toEqual([200, true])

@@ -1,14 +1,19 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
+import { environment, readConfig, urlOf } from '../../config.ts'
+import { demoSecret } from '../../demo/demo-secret.ts'
 import type { World } from '../../demo/described-world.ts'
 import { readScenarioFile } from '../../demo/read-scenario.ts'
 import { type ClockStart, parseTimestamp } from '../../kit/clock.ts'
-import { type Demo, serveDemo } from '../../serve-demo.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { serveDemo } from '../../serve-demo.ts'
 import { SETTINGS } from '../../settings.ts'
+import { callControl } from '../remote.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { requireWritable } from '../terminal/output-file.ts'
-import { print } from '../terminal/print.ts'
+import { print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
+import { demoLines, startScreen } from './demo-text.ts'
 import { listenForStop, stopGracefully } from './signals.ts'
 
 interface DemoFlags {
@@ -20,6 +25,7 @@ interface DemoFlags {
   readonly streams: number
   readonly proxy?: number | true
   readonly json?: boolean
+  readonly lines?: boolean
   readonly world?: string
   readonly data?: string
   readonly scenario?: string
@@ -55,6 +61,7 @@ export const demoCommand = new Command('demo')
   )
   .option('--json', 'print ids, tokens and URLs as one line of JSON')
   .option('--world <file>', 'write the same JSON to a file')
+  .option('--lines', 'print ids, tokens and lines to paste for the demo that runs at this address, and exit')
   .option('--data <folder>', 'folder to keep the world in; default: a temporary one, deleted at the end')
   .option('--scenario <file>', 'file with objects to add to the world; see docs/testing-against-strand.md')
   .option('--clock <time>', 'set the clock to a time such as 2026-03-01T12:00:00Z and stop it there', time)
@@ -74,6 +81,7 @@ Examples:
   strand demo --strict
   strand demo --proxy
   strand demo --json --world world.json
+  strand demo --lines
   strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
   )
   .action(runDemo)
@@ -81,6 +89,7 @@ Examples:
 async function runDemo(flags: DemoFlags): Promise<void> {
   if (flags.port !== undefined && flags.listen !== undefined)
     throw new UsageError('--port cannot be combined with --listen')
+  if (flags.lines) return printLines(flags)
   if (flags.world !== undefined) requireWritable(flags.world)
   const stopRequested = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
@@ -100,11 +109,43 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   const { world, log } = demo
   try {
     if (flags.world !== undefined) writeWorld(flags.world, world)
-    await print(flags.json ? `${JSON.stringify(world)}\n` : startupMessage(demo, flags.data))
+    await print(
+      flags.json ? `${JSON.stringify(world)}\n` : startScreen(demo, flags.data, linesCommand(flags, world)),
+    )
     await stopRequested
   } finally {
     await stopGracefully(log, () => demo.stop())
   }
+}
+
+/** What the screen of the start has no room for, of a demo that runs already. */
+async function printLines(flags: DemoFlags): Promise<void> {
+  const { port, host = 'localhost' } = addressOf(flags)
+  const operatorToken = readConfig({}, undefined).operatorToken ?? demoSecret(flags.seed, 'operator', 'demo')
+  const answer = await callControl({ baseUrl: urlOf({ host, port }), operatorToken }, '/world').catch(
+    error => {
+      throw new OperatorError(
+        `${error.message}; --lines needs a running demo: start it with strand demo, and repeat its --port, --listen and --seed`,
+      )
+    },
+  )
+  const { data } = (await answer.json()) as { data: [World] }
+  await printResult(flags, data[0], demoLines(data[0]))
+}
+
+/** How the demo is started again, by the script of npm that started it. */
+const STARTED_BY: Readonly<Record<string, string>> = {
+  start: 'npm start --',
+  strand: 'npm run strand -- demo',
+  npx: 'npx strand demo',
+}
+
+/** The command that prints the lines of this demo. */
+function linesCommand({ listen, seed }: DemoFlags, { base_url }: World): string {
+  const { port } = new URL(base_url)
+  const address = listen !== undefined ? ` --listen ${listen}` : port === '8080' ? '' : ` --port ${port}`
+  const command = STARTED_BY[environment.npm_lifecycle_event ?? ''] ?? 'strand demo'
+  return `${command}${address}${seed === 42 ? '' : ` --seed ${seed}`} --lines`
 }
 
 /** Only the demo of another address than localhost has a host. */
@@ -131,101 +172,6 @@ async function stdinEnd(): Promise<void> {
 function writeWorld(file: string, world: World): void {
   writeFileSync(file, `${JSON.stringify(world)}\n`, { mode: 0o600 })
   if (statSync(file).isFile()) chmodSync(file, 0o600)
-}
-
-function startupMessage({ world, seed, strict }: Demo, folder: string | undefined): string {
-  const { broadcaster, client, base_url } = world
-  const password = world.users[0]?.password
-  const authorization = new URLSearchParams({
-    response_type: 'code',
-    client_id: client.id,
-    redirect_uri: 'http://localhost:3000/callback',
-    scope: 'user:read:follows channel:read:stream_key',
-  })
-  const kept = folder === undefined ? 'deleted when you stop it' : `kept in ${folder}`
-  const mode = strict ? ', strict mode' : ''
-  const as = (token: string) =>
-    `-H 'Authorization: Bearer ${token}'${strict ? ` -H 'Client-Id: ${client.id}'` : ''}`
-  const listStreams = strict ? `${as(client.app_token)} ` : ''
-  return `
-Strand is serving a demo world (seed ${seed}, ${kept}${mode}).
-Stop it with Ctrl-C.
-
-See who is live in a browser. The console needs the operator token:
-
-  ${base_url}
-
-  ${base_url}/console
-
-${goingLive(world)}${usingProxy(world)}  Base URL        ${base_url}
-  Client          ${client.id}
-  Client secret   ${client.secret}
-  App token       ${client.app_token}
-  User token      ${broadcaster.token}
-                  (${broadcaster.login}, user ${broadcaster.id}, live, every scope)
-  Operator token  ${world.operator_token}
-  Log in          ${broadcaster.login}, password ${password} (of every user)
-${scenarioTable(world.scenario)}
-Call the API from another terminal:
-
-  curl ${listStreams}'${base_url}/helix/streams?first=3'
-
-  curl ${as(client.app_token)} '${base_url}/helix/entitlements/drops?first=3'
-
-  curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
-
-Log in to an application, which would listen on localhost:3000:
-
-  ${base_url}/oauth2/authorize?${authorization}
-
-Everything else: ${base_url}/docs
-
-`
-}
-
-/** A line that makes the offline channel of the demo live. */
-function goingLive({ rtmp, base_url }: World): string {
-  if (rtmp === undefined) return ''
-  const { url, login, stream_key } = rtmp
-  return `Go live as ${login} with OBS, or with the line for another terminal:
-
-  Server          ${url}
-  Stream key      ${stream_key}
-
-  ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
-
-Watch it in a browser, on the home page or here, or in a player for FLV:
-
-  ${base_url}/${login}
-
-  ffplay ${base_url}/live/${login}.flv
-
-`
-}
-
-/** The environment of programs with fixed URLs. */
-function usingProxy({ proxy }: World): string {
-  if (proxy === undefined) return ''
-  const { url, certificate_file: file } = proxy
-  return `Let programs with fixed URLs call the demo:
-
-  export HTTPS_PROXY=${url} SSL_CERT_FILE=${file} NODE_EXTRA_CA_CERTS=${file}
-
-`
-}
-
-/** The objects that the scenario added to the world, by name. */
-function scenarioTable(scenario: World['scenario']): string {
-  if (scenario === undefined) return ''
-  const widest = Math.max(0, ...Object.keys(scenario).map(name => name.length))
-  const rows = Object.entries(scenario).map(([name, object]) => {
-    const fields = Object.entries(object).map(([field, value]) => {
-      const shown = Array.isArray(value) ? value.join(' ') : String(value)
-      return `${field} ${shown === '' ? '(none)' : shown}`
-    })
-    return `  ${name.padEnd(widest)}  ${fields.join(', ')}\n`
-  })
-  return `\nFrom the scenario:\n\n${rows.join('')}`
 }
 
 function time(text: string): number {
