@@ -12,7 +12,8 @@ import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
-import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
+import { asksForPage, asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
+import { answerStarting } from '../site/starting-page.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
 import { ForwardedAddresses, type Networks } from './client-address.ts'
 import { concludeDemoRequest } from './demo-request.ts'
@@ -519,12 +520,14 @@ function errorResponse(context: RequestContext, failure: Problem): Response {
   return response
 }
 
-/** The response while the store is being opened: alive, not ready. */
+/** The response while the store is being opened: alive, not ready. A person gets a page that waits. */
 export function answerBeforeReady(request: Request): Response {
   const context = new RequestContext(request, NO_ORIGIN)
   if (context.path === '/healthz')
     return responseHeadersOf(undefined).respond(200, '{"status":"ok"}', context)
   context.family = familyAt(context.path)
+  const isPage = context.family === undefined && context.path !== '/readyz'
+  if (isPage && asksForPage(request)) return answerStarting()
   if (context.family === 'helix') context.allowance = fullBucket(Date.now())
   return errorResponse(context, problem('unavailable'))
 }

@@ -81,6 +81,11 @@ export function asksToSee(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** Whether a request names HTML, as browsers do when a person opens an address. */
+export function asksForPage(request: Request): boolean {
+  return asksToSee(request.method) && acceptsHtml(request) === 'by name'
+}
+
 function handlerOf(method: string, path: string): PageHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
@@ -130,7 +135,7 @@ export class Pages {
 
   /** Whether a request for a path without a page is better answered with a page: it names HTML, as browsers do. */
   leads({ request }: PageContext): boolean {
-    return asksToSee(request.method) && acceptsHtml(request) === 'by name'
+    return asksForPage(request)
   }
 
   /** The reference of the families that the listener serves to this request. It is the one page that is large. */
