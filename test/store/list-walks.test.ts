@@ -6,7 +6,6 @@ import type { Engine } from '../../src/store/engine.ts'
 import { auditSortKey } from '../../src/store/queries/audit.ts'
 import { type EntitlementRow, readStatus, readUuid } from '../../src/store/queries/entitlement-rows.ts'
 import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
-import { streamSortKey } from '../../src/store/queries/streams.ts'
 import { decimalSortKey, idSortKey } from '../../src/store/queries/world.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
@@ -120,7 +119,7 @@ for (const engine of engines) {
     })
 
     test('everything else that is filtered', async () => {
-      const { users, games, organizations, benefits, clients, streams } = createStore(opened)
+      const { users, games, organizations, benefits, clients } = createStore(opened)
       const byNumber = (a: { id: string }, b: { id: string }) => Number(a.id) - Number(b.id)
       const people = await opened.db.all<{ id: string }>(sql`select id from users`)
       const walked = await walk(window => users.page(window), decimalSortKey, 30)
@@ -139,9 +138,6 @@ for (const engine of engines) {
         walk(window => benefits.page(filter, window), idSortKey, 6),
       )
       await compare(combinations(held), filter => walk(window => clients.page(filter, window), idSortKey, 6))
-      await compare(combinations({ game_id: ['1', '8'] }), filter =>
-        walk(window => streams.page(filter, window), streamSortKey, 6),
-      )
     })
 
     /** A filtered list is the whole list without what does not match. */

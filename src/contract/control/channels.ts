@@ -120,7 +120,7 @@ export const rotateStreamKey = controlOperation('POST /control/channels/{user_id
 
 export const listStreams = controlOperation('GET /control/streams', {
   id: 'ListStreams',
-  summary: 'List all live streams, ordered by channel.',
+  summary: 'List all live streams, most viewers first.',
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
   ...listing(Stream),
   example: { answer: { ...live, pagination: {} } },

@@ -12,13 +12,14 @@ import {
   startStream,
 } from '../../contract/control/channels.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
+import { rankKey } from '../../directory/stream-page.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
-import { streamSortKey } from '../../store/queries/streams.ts'
 import { idSortKey } from '../../store/queries/world.ts'
-import { answerOne, answerPage, implement } from '../implement.ts'
+import { answerOne, answerPage, implement, preparedPage } from '../implement.ts'
 import { replaceStreamKey } from '../replace-stream-key.ts'
 import { pastSecondOf } from '../timestamp.ts'
+import { cutAlongWalk } from '../walk.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params: { user_id } }, { store }) =>
   answerOne((await store.channels.find(user_id)) ?? refuse('not_found', 'channel', user_id)),
@@ -73,10 +74,13 @@ export const handleGetStream = implement(getStream, async ({ params }, { store, 
 
 export const handleListStreams = implement(
   listStreams,
-  async ({ query, window, paginate }, { store, directory }) => {
-    const page = await store.streams.page(query, window)
-    const data = page.rows.map(stream => directory.render(stream))
-    return { data, pagination: paginate(page, streamSortKey) }
+  async ({ query: { game_id }, window, paginate }, { directory, history }) => {
+    const [game_ids, needs] =
+      game_id === undefined ? [undefined, 'shown' as const] : [[game_id], 'all' as const]
+    const page = await cutAlongWalk({ directory, history }, window, needs, () =>
+      directory.page({ game_ids }, window),
+    )
+    return preparedPage(page.rows, paginate(page, rankKey, page.memory))
   },
 )
 

@@ -1,4 +1,3 @@
-import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { LAPSE_MILLISECONDS } from '../../domain/playback.ts'
@@ -12,8 +11,6 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { pickedPage } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** What is in the table of streams itself. */
@@ -79,10 +76,6 @@ export async function refuseNotLive(
   return user === undefined ? refuse('not_found', 'channel', user_id) : refuse('not_live', user.login)
 }
 
-/** By channel, not by viewers: that order is stable, so pagination returns every stream that stays live. */
-const byChannel = inOrderOf('user_id')
-export const streamSortKey = byChannel.keyOf
-
 /** The time, and how long a stream stays live without a publisher. */
 export interface BroadcastsDue {
   readonly now: number
@@ -123,20 +116,6 @@ export const streamQueries = (db: Database) => ({
           from users u join channels c on c.user_id = u.id where ${isOneOf(sql`u.id`, user_ids)}`,
     )
     return rows.map(readStored)
-  },
-  page: async (
-    { game_id }: { readonly game_id?: string | undefined },
-    window: Window,
-  ): Promise<Page<LiveStream>> => {
-    // Far fewer channels are live than have ever set a game.
-    const page = await pickedPage<LiveRow>(db, {
-      select: sql`select id, user_id, started_at, viewer_count from streams`,
-      around: page => sql`${liveFrom(sql`(${page})`)} order by s.user_id`,
-      order: byChannel,
-      window,
-      keeps: row => game_id === undefined || row.game_id === game_id,
-    })
-    return { ...page, rows: page.rows.map(readLive) }
   },
   of: async (user_id: string): Promise<LiveStream | undefined> => {
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)

@@ -619,12 +619,15 @@ describeOperation(
 describeOperation(listStreams, { valid: server => asOperator(server) }, ({ ok, fails }) => {
   const PATH = '/control/streams'
 
-  ok('lists what runs by channel, page by page, every stream once', async server => {
+  ok('lists what runs by viewers, page by page, every stream once', async server => {
     const offline = await newUser(server)
     const id = await newLive(server)
     const all = await walk(server, PATH, { first: 100 })
     const channels = all.map(stream => stream.user_id)
-    expect(channels).toEqual([...new Set(channels)].sort())
+    const counts = all.map(stream => Number(stream.viewer_count))
+    expect(new Set(counts).size).toBeGreaterThan(5)
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a))
+    expect(new Set(channels).size).toBe(channels.length)
     expect(channels).toContain(id)
     expect(channels).not.toContain(offline.id)
     expect(all.find(stream => stream.user_id === id)).toEqual((await show(server, id)).body.data[0])
