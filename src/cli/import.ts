@@ -116,13 +116,12 @@ async function importRemotely(file: string, options: ImportOptions, server: Serv
 
 /** The input, with progress while it is sent. */
 async function* sent(input: Rereadable): AsyncGenerator<Uint8Array> {
-  const total = input.size === undefined ? undefined : input.size / 1e6
-  const progress = new Progress('Sending', { unit: 'MB', total })
+  const progress = new ByteProgress('Sending')
   let bytes = 0
   for await (const piece of input.read()) {
     yield piece
     bytes += piece.length
-    progress.reach(bytes / 1e6)
+    progress.reach(bytes, input.size)
   }
   progress.end()
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { ByteProgress } from '../../src/cli/terminal/byte-progress.ts'
 import { durationOf, Progress } from '../../src/cli/terminal/progress.ts'
 
 function screen(isTTY: boolean) {
@@ -48,6 +49,23 @@ describe('progress', () => {
     progress.reach(2000)
     progress.reach(3000)
     expect(seen.text).toBe('\r\x1b[KExporting  2,000 lines  2,000 lines/s')
+  })
+
+  test('counts bytes in a unit of which there is at least one, whether the total is known or not', () => {
+    const reached = (bytes: number, total?: number) => {
+      const seen = screen(true)
+      const progress = new ByteProgress('Sending', seen)
+      seen.pass(1000)
+      progress.reach(bytes, total)
+      progress.end()
+      return seen.text
+    }
+    expect(reached(300, 300)).toContain('100 %  300 of 300 bytes')
+    expect(reached(4300, 8600)).toContain('4 of 9 kB')
+    expect(reached(8600, 8600)).toContain('100 %  9 of 9 kB')
+    expect(reached(4_000_000, 8_000_000)).toContain('4 of 8 MB')
+    expect(reached(8600)).toEndWith('\r\x1b[KSending  9 kB  9 kB/s\n')
+    expect(reached(8_600_000)).toEndWith('\r\x1b[KSending  9 MB  9 MB/s\n')
   })
 
   test('writes durations as people say them', () => {

@@ -1,29 +1,38 @@
-import { Progress } from './progress.ts'
+import { Progress, type ProgressOptions } from './progress.ts'
 
-const MEGABYTE = 1e6
-const KILOBYTE = 1e3
+const UNITS = [
+  { unit: 'MB', bytes: 1e6 },
+  { unit: 'kB', bytes: 1e3 },
+  { unit: 'bytes', bytes: 1 },
+] as const
+type Unit = (typeof UNITS)[number]
 
-/** Progress in MB, or in kB if the total is less than 1 MB. The total is not known before the first call of `reach`. */
+/** Progress in MB, or less where that would be 0. The total is not known before the first `reach`, and may stay unknown. */
 export class ByteProgress {
   readonly #what: string
-  readonly #began = performance.now()
+  readonly #options: Pick<ProgressOptions, 'out' | 'now'>
+  readonly #began: number
   #progress: Progress | undefined
-  #unit = MEGABYTE
-  #total = 0
+  #unit: Unit | undefined
+  #end = 0
 
-  constructor(what: string) {
+  constructor(what: string, options: Pick<ProgressOptions, 'out' | 'now'> = {}) {
     this.#what = what
+    this.#options = options
+    this.#began = options.now?.() ?? performance.now()
   }
 
-  reach(bytes: number, of: number): void {
-    this.#unit = of < MEGABYTE ? KILOBYTE : MEGABYTE
-    this.#total = of / this.#unit
-    this.#progress ??= new Progress(this.#what, {
-      unit: this.#unit === MEGABYTE ? 'MB' : 'kB',
-      total: this.#total,
-      began: this.#began,
-    })
-    this.#progress.reach(bytes / this.#unit)
+  reach(bytes: number, of?: number): void {
+    const end = of ?? bytes
+    const scale = UNITS.find(each => each.bytes <= end) ?? UNITS[2]
+    if (this.#progress === undefined || scale !== this.#unit) {
+      const total = of === undefined ? undefined : of / scale.bytes
+      const { unit } = scale
+      this.#progress = new Progress(this.#what, { ...this.#options, unit, total, began: this.#began })
+    }
+    this.#unit = scale
+    this.#end = end / scale.bytes
+    this.#progress.reach(bytes / scale.bytes)
   }
 
   /** Ends the line as it is, after an interruption. */
@@ -33,7 +42,7 @@ export class ByteProgress {
 
   /** Shows the total as done. */
   end(): void {
-    this.#progress?.reach(this.#total)
+    this.#progress?.reach(this.#end)
     this.#progress?.end()
   }
 }
