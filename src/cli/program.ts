@@ -6,6 +6,7 @@ import { logLines } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
 import { fitHelp } from './help/fit-help.ts'
+import { unknownCommand } from './help/unknown-command.ts'
 import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
 import { widthOfTerminal } from './terminal/width.ts'
@@ -126,6 +127,10 @@ function throwInsteadOfExit(command: Command): void {
     },
     outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
   })
+  if (command.commands.length > 0)
+    command.on('command:*', ([word = '']: readonly string[]) => {
+      throw unknownCommand(command, word)
+    })
   for (const each of command.commands) throwInsteadOfExit(each)
 }
 

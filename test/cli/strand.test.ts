@@ -153,6 +153,23 @@ describe('strand', () => {
     for (const standard of ['8080', '42', '200']) expect(stdout).toContain(standard)
   })
 
+  test.each([
+    ['dmo', 'did you mean strand demo?'],
+    ['streem list', 'did you mean strand stream?'],
+    ['user creat x', 'did you mean strand user create?'],
+    ['start', 'did you mean strand stream start?'],
+    ['help media chek', 'did you mean strand media check?'],
+    // More than can be suggested have this name, or none is near.
+    ['list', 'strand --help lists the commands'],
+    ['nothing-like-it', 'strand --help lists the commands'],
+    ['stream nothing-like-it', 'strand stream --help lists the commands'],
+    ['demo --prot 9000', 'Did you mean --port?'],
+  ])('strand %s leads on', async (line, advice) => {
+    const { code, stdout, stderr } = await runQuickly(line.split(' '))
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(advice)
+  })
+
   test('version and --version print the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     expect(await run(['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })

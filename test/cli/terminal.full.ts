@@ -153,7 +153,7 @@ describe('help, checks and the status', () => {
     const wrong = await piped('help user crate')
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      "strand: unknown command 'strand user crate': did you mean create?\n",
+      "strand: unknown command 'strand user crate': did you mean strand user create?\n",
     ])
   })
 })

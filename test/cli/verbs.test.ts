@@ -291,7 +291,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
   const cases: readonly (readonly [line: string, code: 1 | 2, sentence: RegExp])[] = [
     ['user create new_one --nonsense', 2, /unknown option '--nonsense'/],
     ['user', 2, /Usage: strand user/],
-    ['user crate x', 2, /unknown command 'crate'/],
+    ['user crate x', 2, /unknown command 'strand user crate': did you mean strand user create\?/],
     ['user create', 2, /missing required argument 'login'/],
     ['user create one two', 2, /too many arguments/],
     ['user create "not a login"', 2, /^strand: invalid <login>: must be 1 to 25 letters/],
