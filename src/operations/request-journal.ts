@@ -34,7 +34,7 @@ export interface AnsweredRequest
 
 interface KeptRequest {
   readonly number: number
-  readonly request: AnsweredRequest
+  readonly answered: AnsweredRequest
   readonly bytes: number
 }
 
@@ -53,12 +53,12 @@ export class RequestJournal {
   #isClosed = false
   readonly #waiting = new Set<() => void>()
 
-  record(answered: AnsweredRequest): void {
-    const request = shorten(answered)
-    const bytes = bytesIn(request)
+  record(request: AnsweredRequest): void {
+    const answered = shorten(request)
+    const bytes = bytesIn(answered)
     this.#number += 1
     this.#counts.set(request.operation, this.total(request.operation) + 1)
-    this.#kept.push({ number: this.#number, request, bytes })
+    this.#kept.push({ number: this.#number, answered, bytes })
     this.#bytes += bytes
     while (this.#kept.length > MAX_REQUESTS || this.#bytes > MAX_BYTES)
       this.#bytes -= this.#kept.shift()?.bytes ?? 0
@@ -104,8 +104,8 @@ export class RequestJournal {
   #find({ operation, after = 0, first = MAX_REQUESTS }: RequestFilter): KeptRequest[] {
     return this.#kept
       .filter(
-        ({ number, request }) =>
-          number > after && (operation === undefined || request.operation === operation),
+        ({ number, answered }) =>
+          number > after && (operation === undefined || answered.operation === operation),
       )
       .slice(0, first)
   }
@@ -142,8 +142,8 @@ function bytesIn({ body, answer }: AnsweredRequest): number {
   return bytes + (answer instanceof Blob ? answer.size : (answer?.byteLength ?? 0))
 }
 
-async function render({ number, request }: KeptRequest): Promise<RecordedRequest> {
-  const { at, search, headers, body, path, answer, ...rest } = request
+async function render({ number, answered }: KeptRequest): Promise<RecordedRequest> {
+  const { at, search, headers, body, path, answer, ...rest } = answered
   return {
     number,
     at: isoMillis(at),
@@ -156,9 +156,10 @@ async function render({ number, request }: KeptRequest): Promise<RecordedRequest
   }
 }
 
-async function readText(body: AnsweredRequest['answer']): Promise<string> {
-  if (typeof body === 'string') return body
-  return body instanceof Blob ? body.text() : new TextDecoder().decode(body ?? undefined)
+async function readText(kept: AnsweredRequest['answer']): Promise<string> {
+  if (typeof kept === 'string') return kept
+  const bytes = kept instanceof Blob ? await kept.bytes() : kept
+  return new TextDecoder().decode(bytes ?? undefined)
 }
 
 function renderQuery(search: string): RecordedRequest['query'] {
