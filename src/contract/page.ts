@@ -83,8 +83,10 @@ export interface Window {
   readonly memory?: Key
 }
 
-/** One page: rows in list order, and whether more follow in the requested direction. */
+/** One page: rows in list order, and whether more may follow in the requested direction. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly more: boolean
+  /** The keys between which rows were looked at, if the page ended before it was full: it may be empty. */
+  readonly span?: { readonly first: Key; readonly last: Key }
 }

@@ -285,6 +285,7 @@ export class Endpoint {
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
     const bytes = await readApiBody(request, limit)
     context.body = bytes
+    context.waitsSince = performance.now()
     const reader = this.#reader()
     const isForm = request.headers
       .get('content-type')

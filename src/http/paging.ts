@@ -60,7 +60,10 @@ export class Paging {
     memory: Key | undefined,
   ): { cursor?: string } {
     const [top, bottom] = [page.rows[0], page.rows.at(-1)]
-    if (!page.more || top === undefined || bottom === undefined) return {}
+    if (!page.more) return {}
+    if (page.span !== undefined)
+      return { cursor: this.#cursors.seal(request.binding, { ...page.span, memory }) }
+    if (top === undefined || bottom === undefined) return {}
     const bookmark = { first: keyOf(top), last: keyOf(bottom), memory }
     return { cursor: this.#cursors.seal(request.binding, bookmark) }
   }

@@ -9,6 +9,8 @@ import type { Tally } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
+const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 /** The connection that a request came through. */
 interface Origin {
   address(): string
@@ -34,6 +36,10 @@ export class RequestContext {
   #address: string | undefined = undefined
   /** On the monotonic clock. */
   readonly began = performance.now()
+  /** Since when the client has waited for the answer; infinite while it may be sending a body. */
+  waitsSince: number
+  /** Whether the connection stays open however long the answer takes. */
+  isHeldOpen = false
   family: Family | undefined = undefined
   operation: Operation | undefined = undefined
   /** The counters for this request. */
@@ -64,6 +70,7 @@ export class RequestContext {
     this.headers = headers
     this.authorization = headers.get('authorization')
     this.method = request.method
+    this.waitsSince = BODILESS.has(this.method) ? this.began : Number.POSITIVE_INFINITY
     this.path = queryMark < 0 ? url.slice(start) : url.slice(start, queryMark)
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
@@ -88,7 +95,10 @@ export class RequestContext {
 
   /** Extends the idle timeout of the connection, for long work or a long body. */
   get holdOpen(): () => void {
-    return () => this.#peer.holdOpen()
+    return () => {
+      this.isHeldOpen = true
+      this.#peer.holdOpen()
+    }
   }
 
   #readAddress(): string {

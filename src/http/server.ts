@@ -30,6 +30,7 @@ import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { NO_ORIGIN, RequestContext } from './request-context.ts'
 import type { Need, RequestQueue } from './request-queue.ts'
+import { RequestDeadlines } from './request-deadlines.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { type Match, Router } from './router.ts'
 import { answerSocket, isSocketPath } from './socket-response.ts'
@@ -98,6 +99,7 @@ export class Application {
   readonly #accessLevel: 'info' | 'debug' | undefined
   readonly #storeFailures: StoreFailures
   readonly #forwarded: ForwardedAddresses
+  readonly #deadlines = new RequestDeadlines()
   /** Only PostgreSQL asks which request a query belongs to. */
   readonly #hasScopes: boolean
   /** The last well-formed `Host`: clients rarely change it, and comparing is cheaper than checking. */
@@ -155,7 +157,7 @@ export class Application {
         ? asRequest(() => this.#answer(context, found, side, peer))
         : this.#answer(context, found, side, peer)
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
-      return answer.then(
+      return this.#deadlines.limit(context, answer).then(
         response => this.#conclude(context, response),
         thrown => this.#refuse(context, thrown),
       )

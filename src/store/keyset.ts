@@ -7,7 +7,8 @@
  * - merged: `ranges` are parts that do have an index and together form the whole list, read side by side as far as the
  *   page needs; or
  * - picked: `keeps` filters the rows of a list that is short by nature, such as those of one user, or that no index can
- *   serve, such as names that contain a word. It is read in steps, and other work can run between them.
+ *   serve, such as names that contain a word. It is read in steps, and other work can run between them. A page ends after
+ *   `MAX_PICKED` rows, even if it is not full or empty: its cursor leads on from there.
  *
  * The queries of a prepared list are built once; frequent reads have one.
  */
@@ -34,6 +35,8 @@ import {
 const MAX_MERGED = 16
 /** Maximum rows read in one step of picking, unless the list has another. */
 const MAX_STEP = 200
+/** Maximum rows that picking reads for one page, unless the list has another: some 20 ms of work. */
+export const MAX_PICKED = 5000
 
 /** A list of which no page is requested yet. */
 interface Listing<Row> {
@@ -202,11 +205,17 @@ function rowsOfPart<Row>(
   )
 }
 
-/** A page of the rows that `keeps` accepts, of a list that is short by nature, or that no index serves. */
-export function pickedPage<Row>(
-  db: Database,
-  list: List<Row> & { readonly keeps: (row: Row) => boolean; readonly step?: number },
-): MaybePromise<Page<Row>> {
+/** How a page is picked: the rows that `keeps` accepts, read in steps of at most `step` rows, and at most `most` of them. */
+interface Picking<Row> {
+  readonly keeps: (row: Row) => boolean
+  /** Default: `MAX_STEP`. */
+  readonly step?: number
+  /** Default: `MAX_PICKED`. */
+  readonly most?: number
+}
+
+/** A page of a list that is short by nature, or that no index serves. */
+export function pickedPage<Row>(db: Database, list: List<Row> & Picking<Row>): MaybePromise<Page<Row>> {
   return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, keyOf: keyIn(list) })
 }
 
@@ -216,30 +225,36 @@ function keyIn<Row>({ keyOf, order }: List<Row>): (row: Row) => Key {
   throw new Error('a list needs the key of its rows')
 }
 
-/** The same of a list that `read` cuts. */
+/** The same of a list whose pages `read` returns. */
 export function pickFrom<Row>(
   read: (window: Window) => MaybePromise<Page<Row>>,
-  list: {
-    readonly window: Window
-    readonly keyOf: (row: Row) => Key
-    readonly keeps: (row: Row) => boolean
-    readonly step?: number
-  },
+  list: Picking<Row> & { readonly window: Window; readonly keyOf: (row: Row) => Key },
 ): MaybePromise<Page<Row>> {
-  const { first, direction } = list.window
-  const backward = direction === 'backward'
-  const maxStep = list.step ?? MAX_STEP
+  const { window: asked, keyOf, keeps, step: maxStep = MAX_STEP, most = MAX_PICKED } = list
+  const backward = asked.direction === 'backward'
   let kept: Row[] = []
+  let looked = 0
+  let begin: Key | undefined
   const step = (window: Window): MaybePromise<Page<Row>> =>
     chain(read(window), ({ rows, more }) => {
-      const found = rows.filter(list.keeps)
+      const found = rows.filter(keeps)
       if (kept.length === 0) kept = found
       else kept = backward ? [...found, ...kept] : [...kept, ...found]
-      const last = rows.at(backward ? 0 : -1)
-      if (kept.length > first || !more || last === undefined)
-        return { rows: backward ? kept.slice(-first) : kept.slice(0, first), more: kept.length > first }
-      const next = { ...window, first: Math.min(window.first * 4, maxStep), from: list.keyOf(last) }
-      return Bun.sleep(0).then(() => step(next))
+      const [near, far] = backward ? [rows.at(-1), rows[0]] : [rows[0], rows.at(-1)]
+      if (kept.length > asked.first || !more || near === undefined || far === undefined) {
+        const page = backward ? kept.slice(-asked.first) : kept.slice(0, asked.first)
+        return { rows: page, more: kept.length > asked.first }
+      }
+      begin ??= keyOf(near)
+      looked += rows.length
+      const end = keyOf(far)
+      if (looked >= most) {
+        const span = backward ? { first: end, last: begin } : { first: begin, last: end }
+        return { rows: kept, more: true, span }
+      }
+      return Bun.sleep(0).then(() =>
+        step({ ...window, first: Math.min(window.first * 4, maxStep, most - looked), from: end }),
+      )
     })
-  return step({ ...list.window, first: first + 1 })
+  return step({ ...asked, first: asked.first + 1 })
 }

@@ -31,7 +31,7 @@ const TABLES = ['audit', 'audit_entitlements', 'event_deliveries', 'events', 'or
 /** Drops an index that the store has since its migration to compact rows. */
 const dropsIndex: Migration = {
   additive: true,
-  text: () => 'drop index if exists organization_entitlements_by_user;\n',
+  text: () => 'drop index if exists organization_entitlements_by_status;\n',
 }
 const openStoreAt = async (url: string) =>
   createStore(await openPostgresEngine(url, { connections: 2, pooled: false }))

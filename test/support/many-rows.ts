@@ -16,7 +16,7 @@ const ENTITLEMENTS = 20_000
 const AUDIT_ROWS = 20_000
 const EVENTS = 20_000
 const USERS = 100_000
-const SOME_THOUSAND = 6000
+export const SOME_THOUSAND = 6000
 
 /** A number between 1 and `count`, and 1 in half of all cases. */
 const skewed = (count: number) => `(case when n % 2 = 0 then 1 else 1 + n % ${count} end)`

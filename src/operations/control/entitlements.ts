@@ -88,7 +88,7 @@ async function firstPageOf(store: Store, entitlement: Entitlement, window: Windo
   const actor = granted?.actor ?? null
   const grant: Step = { at: entitlement.timestamp, from: null, to: 'CLAIMED', actor, key: GRANT_KEY }
   const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
-  return { rows: [grant, ...changes.rows], more: changes.more }
+  return { ...changes, rows: [grant, ...changes.rows] }
 }
 
 async function changesOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {

@@ -7,7 +7,8 @@
  * the page is full, which is soon because many fit, and only those whose name has the same first character. These are read
  * in steps, and other work can run between them. Among 1,000,000 users who all have other display names, a page takes 1 to
  * 3 ms on SQLite, and on a busy machine with PostgreSQL 5 to 20 ms, whether the query is one letter or more. The worst case
- * is many names with the same beginning that all belong to the last logins: then all names with that first character are read.
+ * is many names with the same beginning that all belong to the last logins: then `MAX_NAMES` names with that first character
+ * are read, and the page ends there, full or not.
  *
  * Both indexes omit display names that differ from the login by spaces only: the spellings of the query find those by login.
  */
@@ -34,6 +35,8 @@ type MatchingRow = Omit<MatchingChannel, 'tags'> & { readonly tags: string }
 
 /** Maximum display names that are read to sort them. */
 const MAX_SORTED = 2000
+/** Maximum display names that are read for one page. */
+const MAX_NAMES = 50_000
 
 /** The condition of the indexes on display names. */
 const differsFromLogin = verbatim(
@@ -53,10 +56,14 @@ async function pageOfFound(
 ): Promise<Page<MatchingChannel>> {
   const [rank = 0, login = ''] = from ?? []
   const exact = rank === 0 ? await exactLogins(db, search, String(login)) : []
-  const others = await loginsAfter(db, search, rank === 0 ? '' : String(login), first + 1)
+  const { logins: others, end } = await loginsAfter(db, search, rank === 0 ? '' : String(login), first + 1)
   const found = [...exact, ...others]
   const logins = found.slice(0, first)
   const more = found.length > first
+  if (!more && end !== undefined) {
+    const last = [1, end]
+    return { rows: await channelsOf(db, logins), more: true, span: { first: from ?? last, last } }
+  }
   const rows = await channelsOf(db, logins)
   const last = logins.at(-1)
   // An empty page ends a walk: if all of them were deleted just now, the next page is returned.
@@ -75,21 +82,33 @@ async function exactLogins(db: Database, { spellings }: ChannelSearch, after: st
     .sort()
 }
 
+/** Logins in order. With `end`, those after that one are not known yet. */
+interface FoundLogins {
+  readonly logins: string[]
+  readonly end?: string
+}
+
 /** The first logins after one, without those that are the query itself. */
 async function loginsAfter(
   db: Database,
   search: ChannelSearch,
   after: string,
   count: number,
-): Promise<string[]> {
+): Promise<FoundLogins> {
   const most = count + search.spellings.length
   const found = new Set(await byLoginPrefix(db, search, after, most))
-  for (const prefix of search.prefixes)
-    for (const login of await byDisplayName(db, prefix, after, most)) found.add(login)
-  return [...found]
-    .filter(login => !isExact(search, login))
+  const ends: string[] = []
+  for (const prefix of search.prefixes) {
+    const { logins, end } = await byDisplayName(db, prefix, after, most)
+    for (const login of logins) found.add(login)
+    if (end !== undefined) ends.push(end)
+  }
+  const [end] = ends.sort()
+  const logins = [...found]
+    .filter(login => !isExact(search, login) && (end === undefined || login <= end))
     .sort()
     .slice(0, count)
+  return end === undefined ? { logins } : { logins, end }
 }
 
 async function byLoginPrefix(
@@ -107,26 +126,31 @@ async function byLoginPrefix(
   return rows.map(row => row.login)
 }
 
-async function byDisplayName(db: Database, prefix: string, after: string, most: number): Promise<string[]> {
+async function byDisplayName(
+  db: Database,
+  prefix: string,
+  after: string,
+  most: number,
+): Promise<FoundLogins> {
   const names = await db.all<{ login: string }>(
     sql`select login from users where ${all([...rangeOf('display_name_folded', prefix), differsFromLogin])}
         order by display_name_folded, login${limitedTo(MAX_SORTED + 1)}`,
   )
-  if (names.length <= MAX_SORTED)
-    return names
-      .map(row => row.login)
-      .filter(login => login > after)
-      .sort()
-      .slice(0, most)
+  if (names.length <= MAX_SORTED) {
+    const later = names.map(row => row.login).filter(login => login > after)
+    return { logins: later.sort().slice(0, most) }
+  }
   const [initial = ''] = prefix
-  const { rows } = await pickedPage<{ login: string; display_name_folded: string }>(db, {
+  const { rows, span } = await pickedPage<{ login: string; display_name_folded: string }>(db, {
     select: sql`select login, display_name_folded from users`,
     where: [sql`substr(display_name_folded, 1, 1) = ${initial}`, differsFromLogin],
     order: byLogin,
     window: { first: most, direction: 'forward', from: [after] },
     keeps: row => row.display_name_folded.startsWith(prefix),
+    most: MAX_NAMES,
   })
-  return rows.map(row => row.login)
+  const logins = rows.map(row => row.login)
+  return span === undefined ? { logins } : { logins, end: String(span.last[0]) }
 }
 
 /** In the order of these logins. */

@@ -14,7 +14,6 @@ import {
   benefitNumber,
   EntitlementReader,
   type EntitlementRow,
-  entitlementColumns,
   entitlementRows,
   type OwnedEntitlement,
   organizationNumber,
@@ -70,13 +69,13 @@ export const entitlementQueries = (db: Database) => {
     return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
   }
   const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
-    isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
+    isPlace(window.from) ? pageOfRows(db, filter, window) : NO_ROWS
   return {
     named,
     page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
-      return chain(stored(filter, window), ({ rows, more }) =>
-        chain(reader.read(rows), found => ({ rows: found, more })),
+      return chain(stored(filter, window), page =>
+        chain(reader.read(page.rows), rows => ({ ...page, rows })),
       )
     },
     /** A page as it is stored. */
@@ -94,14 +93,9 @@ function pageOfRows(
   filter: EntitlementFilter,
   window: Window,
 ): MaybePromise<Page<EntitlementRow>> {
-  const { organization_id, user_id, game_id, benefit_id, fulfillment_status: status } = filter
-  const fulfilled = status === undefined ? undefined : storedStatus(status)
-  if (user_id !== undefined)
-    return pickFrom(next => ofUser(db, { organization_id, user_id, game_id, benefit_id, fulfilled }, next), {
-      window,
-      keyOf: storedSortKey,
-      keeps: row => row.kept === 1,
-    })
+  const { organization_id, user_id, game_id, benefit_id } = filter
+  const fulfilled = statusNumber(filter)
+  if (user_id !== undefined) return pageOfUser(db, { ...filter, user_id }, window)
   if (benefit_id === undefined && (game_id === undefined || organization_id !== undefined))
     return ofOrganization(db, { organization_id, game_id, fulfilled }, window)
   return chain(rangesFor(db, filter), ranges =>
@@ -111,33 +105,78 @@ function pageOfRows(
 
 const newestFirst = { order: byTime, descending: true, keyOf: storedSortKey }
 
-/** A user has few entitlements: they are read in order, and those that match are picked. */
-const ofUser = preparedList<EntitlementRow & { readonly kept: number }, StoredFilter & { user_id: string }>(
-  ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfilled'],
-  ({ user_id, game_id, ...rest }) => ({
-    ...newestFirst,
-    select: sql`select ${entitlementColumns}, ${isMatch(rest)} as kept from organization_entitlements`,
-    where: [sql`user_id = ${user_id}`, ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`])],
-  }),
+const statusNumber = ({ fulfillment_status: status }: EntitlementFilter): number | undefined =>
+  status === undefined ? undefined : storedStatus(status)
+
+/**
+ * Indexes have user and organization, or user, game and organization, and then the status, time and id. Only operators leave
+ * out the organization: then there are ranges for each one that occurs. Only they name a benefit, too: it is picked from the
+ * entitlements of its organization.
+ */
+function pageOfUser(
+  db: Database,
+  filter: EntitlementFilter & { readonly user_id: string },
+  window: Window,
+): MaybePromise<Page<EntitlementRow>> {
+  const { organization_id, user_id, game_id, benefit_id } = filter
+  const values = { user_id, game_id, fulfilled: statusNumber(filter) }
+  if (benefit_id !== undefined)
+    return chain(grantedBenefit(db, benefit_id), benefit => {
+      if (benefit === undefined || (organization_id ?? benefit.organization_id) !== benefit.organization_id)
+        return NO_ROWS
+      return pickFrom(next => ofUser(db, { ...values, owner: benefit.owner }, next), {
+        window,
+        keyOf: storedSortKey,
+        keeps: row => row.benefit === benefit.number,
+      })
+    })
+  if (organization_id !== undefined)
+    return chain(db.get<{ owner: number }>(numberedOrganization({ organization_id })), organization =>
+      organization === undefined ? NO_ROWS : ofUser(db, { ...values, ...organization }, window),
+    )
+  const prefix = [sql`user_id = ${user_id}`, ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`])]
+  return chain(valuesBehind(db, all(prefix), '(organization + 0)'), owners => {
+    const ranges = owners.flatMap(owner =>
+      withStatus(values.fulfilled, [...prefix, sql`${INDEXED_OWNER} = ${owner}`]),
+    )
+    return keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window })
+  })
+}
+
+const NO_ROWS: Page<never> = { rows: [], more: false }
+
+/** A statement of its own: PostgreSQL would otherwise expect too few rows, and read and sort all of them. */
+const numberedOrganization = statement(
+  ['organization_id'],
+  ({ organization_id }) =>
+    sql`select number as owner from entitlement_organizations where organization_id = ${organization_id}`,
 )
+
+const ofUser = preparedList<
+  EntitlementRow,
+  { owner: number; user_id: string; game_id: string | undefined; fulfilled: number | undefined }
+>(['owner', 'user_id', 'game_id', 'fulfilled'], ({ owner, user_id, game_id, fulfilled }) => ({
+  ...newestFirst,
+  select: entitlementRows,
+  ranges: withStatus(fulfilled, [
+    sql`${INDEXED_OWNER} = ${owner}`,
+    sql`user_id = ${user_id}`,
+    ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`]),
+  ]),
+}))
+
+/** The number and the organization of a benefit that was granted. */
+const grantedBenefit = (db: Database, benefit_id: string) =>
+  db.get<{ number: number; organization_id: string; owner: number }>(
+    sql`select e.number, b.organization_id, o.number as owner from entitlement_benefits e
+          join benefits b on b.id = e.benefit_id
+          join entitlement_organizations o on o.organization_id = b.organization_id
+        where e.benefit_id = ${benefit_id}`,
+  )
 
 /** A filter with the values of columns. */
 type StoredFilter = Record<'organization_id' | 'game_id' | 'benefit_id', string | undefined> & {
   fulfilled: number | undefined
-}
-
-/** 1 if a row of the user matches the rest of the filter. */
-function isMatch({
-  organization_id,
-  benefit_id,
-  fulfilled,
-}: Record<'organization_id' | 'benefit_id' | 'fulfilled', Parameter | undefined>): Sql {
-  const conditions = [
-    ...(organization_id === undefined ? [] : [sql`organization = ${organizationNumber(organization_id)}`]),
-    ...(benefit_id === undefined ? [] : [sql`benefit = ${benefitNumber(benefit_id)}`]),
-    ...(fulfilled === undefined ? [] : [sql`fulfilled = ${fulfilled}`]),
-  ]
-  return conditions.length === 0 ? verbatim('1') : sql`case when ${all(conditions)} then 1 else 0 end`
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { GameSearch } from '../../domain/game-search.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { keysetPage, pickedPage } from '../keyset.ts'
+import { keysetPage } from '../keyset.ts'
 import { BY_NUMBER, inOrderOf } from '../keyset-order.ts'
 import { isOneOf, limitedTo, type Sql, sql, statement, verbatim } from '../sql/tag.ts'
 import { searchGames } from './game-search.ts'
@@ -77,12 +77,6 @@ interface Owners {
 const ofOrganization = ({ organization_id }: Owners): Sql[] =>
   organization_id === undefined ? [] : [sql`organization_id = ${organization_id.toLowerCase()}`]
 
-/** For lists that other conditions already keep short. */
-const isOfOrganization =
-  ({ organization_id }: Owners) =>
-  (row: { readonly organization_id: string | null }): boolean =>
-    organization_id === undefined || row.organization_id === organization_id.toLowerCase()
-
 const called = ({ name }: { readonly name?: string | undefined }): Sql[] =>
   name === undefined ? [] : [sql`name = ${name}`]
 
@@ -104,12 +98,11 @@ export const gameQueries = (db: Database) => ({
     filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
     window: Window,
   ): MaybePromise<Page<Game>> =>
-    pickedPage<Game>(db, {
+    keysetPage<Game>(db, {
       select: gameColumns,
-      where: filter.name === undefined ? ofOrganization(filter) : called(filter),
+      where: [...ofOrganization(filter), ...called(filter)],
       order: BY_NUMBER,
       window,
-      keeps: isOfOrganization(filter),
     }),
 })
 
@@ -119,12 +112,14 @@ export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
   withIds: (ids: readonly string[]) => db.all<Benefit>(sql`${benefitColumns} where ${isOneOf(sql`id`, ids)}`),
   page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): MaybePromise<Page<Benefit>> =>
-    pickedPage<Benefit>(db, {
+    keysetPage<Benefit>(db, {
       select: benefitColumns,
-      where: filter.game_id === undefined ? ofOrganization(filter) : [sql`game_id = ${filter.game_id}`],
+      where: [
+        ...ofOrganization(filter),
+        ...(filter.game_id === undefined ? [] : [sql`game_id = ${filter.game_id}`]),
+      ],
       order: BY_ID,
       window,
-      keeps: isOfOrganization(filter),
     }),
 })
 
@@ -176,15 +171,15 @@ export const clientQueries = (db: Database) => ({
     filter: Pick<Owners, 'organization_id' | 'owner_user_id'>,
     window: Window,
   ): Promise<Page<Client>> => {
-    const page = await pickedPage<ClientRow>(db, {
+    const { owner_user_id } = filter
+    const page = await keysetPage<ClientRow>(db, {
       select: clientColumns,
-      where:
-        filter.owner_user_id === undefined
-          ? ofOrganization(filter)
-          : [sql`owner_user_id = ${filter.owner_user_id}`],
+      where: [
+        ...ofOrganization(filter),
+        ...(owner_user_id === undefined ? [] : [sql`owner_user_id = ${owner_user_id}`]),
+      ],
       order: BY_ID,
       window,
-      keeps: isOfOrganization(filter),
     })
     return { ...page, rows: page.rows.map(readClient) }
   },

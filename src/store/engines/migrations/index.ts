@@ -18,6 +18,7 @@ import { playbackUrl } from './016-playback-url.ts'
 import { compactRows } from './017-compact-rows.ts'
 import { keysByMasterKey } from './018-keys-by-master-key.ts'
 import { departedPublishers } from './019-departed-publishers.ts'
+import { listFilters } from './020-list-filters.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   { text: compactRows, additive: false },
   { text: keysByMasterKey, additive: true },
   { text: departedPublishers, additive: true },
+  { text: listFilters, additive: false },
 ]
