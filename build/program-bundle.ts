@@ -4,7 +4,11 @@ import type { BunPlugin } from 'bun'
 import { assetsModule, BUNDLE_MODULE, siteAssets } from './site-assets.ts'
 
 /** The files that run as threads: entries of their own, which the build puts beside the program. */
-export const THREADS: readonly string[] = ['store/engines/sqlite-writer.ts', 'store/engines/sqlite-copier.ts']
+export const THREADS: readonly string[] = [
+  'store/engines/sqlite-writer.ts',
+  'store/engines/sqlite-checkpointer.ts',
+  'store/engines/sqlite-copier.ts',
+]
 const ASSETS_FILE = 'assets.json'
 /** Bun would write the folder of each source into the bundle, which is of no use on another machine. */
 const FOLDER = 'PROGRAM_FOLDER'

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { ROOT } from './strand-process.ts'
 
 const bundles = process.env.TEST_THREADS || undefined
-const THREADS: ReadonlySet<string> = new Set(['sqlite-writer', 'sqlite-copier'])
+const THREADS: ReadonlySet<string> = new Set(['sqlite-writer', 'sqlite-checkpointer', 'sqlite-copier'])
 const ENGINES = Bun.pathToFileURL(join(ROOT, 'src/store/engines/')).href
 
 /** The bundle of a thread of ours; any other stays as it is. */

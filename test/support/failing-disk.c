@@ -30,6 +30,8 @@ struct control {
   _Atomic int32_t sync_errno;  /* the same for fsync and fdatasync */
   _Atomic int32_t sync_stalls; /* while this is 1, fsync and fdatasync do not return */
   _Atomic int32_t bad_page;    /* a page of the database, counted from 1, that cannot be read; 0 for none */
+  _Atomic int32_t read_stalls; /* while this is 1, reads do not return */
+  _Atomic int32_t copy_stalls; /* while this is 1, writes to the database, which are those of checkpoints, do not return */
   _Atomic int32_t struck_reads;
   _Atomic int32_t struck_writes;
   _Atomic int32_t struck_syncs;
@@ -80,7 +82,16 @@ static int is_database(int fd) {
   return length > 3 && strcmp(path + length - 3, ".db") == 0;
 }
 
+static void wait_while(_Atomic int32_t *stalls) {
+  struct timespec nap = {0, 5000000};
+  while (*stalls) nanosleep(&nap, NULL);
+}
+
 static int read_fails(int fd, off_t offset, size_t count) {
+  if (control->read_stalls && is_ours(fd)) {
+    control->struck_reads++;
+    wait_while(&control->read_stalls);
+  }
   int error = control->read_errno;
   int32_t page = control->bad_page;
   if (error == 0 && page != 0) {
@@ -96,6 +107,10 @@ static int read_fails(int fd, off_t offset, size_t count) {
 }
 
 static int write_fails(int fd) {
+  if (control->copy_stalls && is_database(fd)) {
+    control->struck_writes++;
+    wait_while(&control->copy_stalls);
+  }
   int error = control->write_errno;
   if (error == 0 || !is_ours(fd)) return 0;
   control->struck_writes++;
@@ -106,8 +121,7 @@ static int write_fails(int fd) {
 static int sync_fails(int fd) {
   if (control->sync_stalls && is_ours(fd)) {
     control->struck_syncs++;
-    struct timespec nap = {0, 5000000};
-    while (control->sync_stalls) nanosleep(&nap, NULL);
+    wait_while(&control->sync_stalls);
   }
   int error = control->sync_errno;
   if (error == 0 || !is_ours(fd)) return 0;
@@ -132,7 +146,7 @@ static void *next(void *_Atomic *known, const char *name) {
 
 CALL(ssize_t, pread, (int fd, void *to, size_t count, off_t at), (fd, to, count, at), read_fails(fd, at, count))
 CALL(ssize_t, pread64, (int fd, void *to, size_t count, off64_t at), (fd, to, count, at), read_fails(fd, at, count))
-CALL(ssize_t, read, (int fd, void *to, size_t count), (fd, to, count), control->read_errno && read_fails(fd, 0, count))
+CALL(ssize_t, read, (int fd, void *to, size_t count), (fd, to, count), (control->read_errno || control->read_stalls) && read_fails(fd, 0, count))
 CALL(ssize_t, pwrite, (int fd, const void *from, size_t count, off_t at), (fd, from, count, at), write_fails(fd))
 CALL(ssize_t, pwrite64, (int fd, const void *from, size_t count, off64_t at), (fd, from, count, at), write_fails(fd))
 CALL(ssize_t, write, (int fd, const void *from, size_t count), (fd, from, count), write_fails(fd))

@@ -16,9 +16,11 @@ const FIELDS = {
   syncError: 2,
   syncStalls: 3,
   badPage: 4,
-  struckReads: 5,
-  struckWrites: 6,
-  struckSyncs: 7,
+  readStalls: 5,
+  copyStalls: 6,
+  struckReads: 7,
+  struckWrites: 8,
+  struckSyncs: 9,
 } as const
 const BYTES = 4 * Object.keys(FIELDS).length
 
@@ -26,11 +28,13 @@ type DiskError = keyof typeof ERRORS
 
 /** What the disk does wrong; what is left out works. */
 export interface DiskFault {
-  readonly reads?: DiskError
+  readonly reads?: DiskError | 'stall'
   readonly writes?: DiskError
   readonly syncs?: DiskError | 'stall'
   /** A page of the database, counted from 1, that cannot be read. */
   readonly badPage?: number
+  /** Writes to the database itself, which are those of checkpoints. */
+  readonly copies?: 'stall'
 }
 
 /** Whether such a disk can be made here; the runner says loudly if not. */
@@ -69,9 +73,11 @@ export class FailingDisk {
   }
 
   /** From now on; `{}` is a disk that works. */
-  set({ reads, writes, syncs, badPage = 0 }: DiskFault): void {
+  set({ reads, writes, syncs, badPage = 0, copies }: DiskFault): void {
     const isStalled = syncs === 'stall'
-    this.#put('readError', reads === undefined ? 0 : ERRORS[reads])
+    this.#put('readError', reads === undefined || reads === 'stall' ? 0 : ERRORS[reads])
+    this.#put('readStalls', reads === 'stall' ? 1 : 0)
+    this.#put('copyStalls', copies === 'stall' ? 1 : 0)
     this.#put('writeError', writes === undefined ? 0 : ERRORS[writes])
     this.#put('syncError', syncs === undefined || isStalled ? 0 : ERRORS[syncs])
     this.#put('syncStalls', isStalled ? 1 : 0)

@@ -5,20 +5,14 @@
  * fails, none of them is acknowledged.
  *
  * After a disk failure the connection is closed, and the next batch opens a new one. Every message is answered, whatever
- * happens. An empty batch, sent every second while idle, maintains the files: it checks that they were not moved, probes
- * with a write if the last one failed, and truncates a log that has grown.
+ * happens. An empty batch, sent every second while idle, checks that the files were not moved, and probes with a write if the
+ * last one failed.
  */
 import { SQLiteError } from 'bun:sqlite'
-import { statSync } from 'node:fs'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { type Job, runCommand } from './run-command.ts'
-import {
-  MAX_LOG_BYTES,
-  type SqliteDatabase,
-  sqliteDatabase,
-  translateSqliteError,
-} from './sqlite-connection.ts'
+import { type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { StoreFiles, StoreMoved } from './sqlite-files.ts'
 
 export type WriterAnswer =
@@ -33,8 +27,6 @@ export interface WriterReport {
   readonly unavailableReason?: string | undefined
 }
 
-/** 16 MB: large enough to make checkpoints rare, small enough to be read quickly after a crash. */
-const MAX_LOG_PAGES = 4000
 /** Must hold the pages that a large batch changes, or they are written in the middle of it and again at its end. */
 const CACHE_KIBIBYTES = 32 * 1024
 /** Shorter than the deadline of a write, so that its caller learns that it did not happen. */
@@ -87,23 +79,11 @@ class SqliteWriter {
   async #maintainFiles(): Promise<[]> {
     try {
       if (this.#unavailableReason !== undefined) await this.#commit(PROBE_LOCK_MILLISECONDS, probeWrite)
-      else {
-        this.#files.require()
-        this.#truncateLog()
-      }
+      else this.#files.require()
     } catch (thrown) {
       this.#recover(translateSqliteError(thrown))
     }
     return []
-  }
-
-  /**
-   * SQLite truncates the log when a commit restarts it (`journal_size_limit`); this does it without a commit. It is not
-   * possible while another process reads an old snapshot, and is retried a second later.
-   */
-  #truncateLog(): void {
-    const bytes = statSync(this.#files.log, { throwIfNoEntry: false })?.size ?? 0
-    if (bytes > MAX_LOG_BYTES) this.#connect().execute('pragma wal_checkpoint(truncate)')
   }
 
   /** Does the work in one transaction. When this returns, it is on disk, in the files at the paths of the store. */
@@ -146,7 +126,8 @@ class SqliteWriter {
     if (this.#db !== undefined) return this.#db
     const connection = this.#files.open('write')
     try {
-      connection.run(`pragma wal_autocheckpoint = ${MAX_LOG_PAGES}`)
+      // Those are the work of another thread (`sqlite-checkpointer.ts`).
+      connection.run('pragma wal_autocheckpoint = 0')
       connection.run(`pragma cache_size = -${CACHE_KIBIBYTES}`)
       // `beginWriting` waits for other processes.
       connection.run('pragma busy_timeout = 0')

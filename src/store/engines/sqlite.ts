@@ -2,6 +2,8 @@ import { statSync } from 'node:fs'
 import type { Metrics } from '../../kit/metrics.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
+import { Unavailable } from '../errors.ts'
+import { Checkpoints } from './checkpoints.ts'
 import type { SchemaOptions } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { isInUse } from './sqlite-examination.ts'
@@ -41,7 +43,13 @@ async function openParts(
 ): Promise<Engine> {
   const reader = new SqliteReader(first, () => sqliteDatabase(files.open('read')))
   const writer = new WriterQueue(files, () => reader.renew())
-  if (!writesRarely) await writer.start()
+  const checkpoints = new Checkpoints(files)
+  try {
+    if (!writesRarely) await writer.start()
+  } catch (error) {
+    await checkpoints.close()
+    throw error
+  }
   return {
     name: 'sqlite',
     schema,
@@ -58,21 +66,43 @@ async function openParts(
     close: async () => {
       // The writer closes last: without readers, the log is merged into the file.
       reader.close()
+      await checkpoints.close()
       await writer.close()
     },
   }
 }
 
-/** An open snapshot blocks checkpoints, and the log grows with every write, so it ends as early as possible. */
+/** While a snapshot is open the log cannot start again and grows with every write. */
+const MAX_SNAPSHOT_MILLISECONDS = 10 * 60_000
+
+/** Reads of a snapshot that has reached its maximum age fail. */
 async function readSnapshot<T>(files: StoreFiles, read: (db: Database) => Promise<T>): Promise<T> {
   let db: SqliteDatabase | undefined
+  let ending: Timer | undefined
   try {
-    db = sqliteDatabase(files.open('read'))
-    db.execute('begin')
-    return await read(db)
+    const opened = sqliteDatabase(files.open('read'))
+    db = opened
+    opened.execute('begin')
+    let isOver = false
+    ending = setTimeout(() => {
+      isOver = true
+      opened.close()
+    }, MAX_SNAPSHOT_MILLISECONDS)
+    const requireOpen = () => {
+      if (isOver)
+        throw new Unavailable(
+          `a snapshot ends after ${MAX_SNAPSHOT_MILLISECONDS / 60_000} minutes: read faster, or read a backup`,
+        )
+      return opened
+    }
+    return await read({
+      all: async query => requireOpen().all(query),
+      get: async query => requireOpen().get(query),
+    })
   } catch (thrown) {
     throw translateSqliteError(thrown)
   } finally {
+    clearTimeout(ending)
     db?.close()
   }
 }
