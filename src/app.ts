@@ -181,7 +181,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   const traffic = new Traffic()
   const queue = new RequestQueue(options.log)
   lifetime.onClose(() => queue.stop())
-  const limiter = isStoreShared(options, store)
+  const limiter = isStoreShared(store)
     ? new LeasedLimiter(options.config.rateLimits, store)
     : new LocalLimiter(options.config.rateLimits)
   const settledClock = new SettledClock({
@@ -257,8 +257,8 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         signUp: config.signUp,
         signUpsPerDay: config.signUpsPerDay,
         consentProofs: new Proofs(folder.ring, 'device-consent'),
-        logIns: attemptsOn(options, store, LOGIN_LIMITS),
-        signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
+        logIns: attemptsOn(store, LOGIN_LIMITS),
+        signUps: attemptsOn(store, SIGN_UP_LIMITS),
         knownBrowsers: new KnownBrowsers(folder.ring),
         siteTokens,
         reference: referenceOf({
@@ -361,12 +361,12 @@ function requireEveryOperation(): void {
 }
 
 /** Whether other processes may use the same store; limits are shared with them then. */
-function isStoreShared({ sharesPort = false }: AppOptions, store: Store): boolean {
-  return store.engine === 'postgres' || sharesPort
+function isStoreShared(store: Store): boolean {
+  return store.engine === 'postgres'
 }
 
-function attemptsOn(options: AppOptions, store: Store, limits: AttemptLimits): Attempts {
-  return isStoreShared(options, store) ? new SharedAttempts(limits, store) : new LocalAttempts(limits)
+function attemptsOn(store: Store, limits: AttemptLimits): Attempts {
+  return isStoreShared(store) ? new SharedAttempts(limits, store) : new LocalAttempts(limits)
 }
 
 /** The services, and the follower that keeps their in-memory state in step with the store. */
@@ -374,7 +374,7 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
   const { config, log } = options
   const publicUrl = config.publicUrl ?? listeners.url ?? urlOf(config.listen)
   const demo = options.demo === true ? new DemoControls() : options.demo || undefined
-  const isShared = isStoreShared(options, store)
+  const isShared = isStoreShared(store)
   const directory = new Directory({
     publicUrl,
     ...(isShared && { inTouchAt: () => follower.inStepAt }),
@@ -404,7 +404,7 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     eventSecrets: new EventSecrets(folder.ring),
     eventCallbacks: demo === undefined ? config.eventCallbacks : 'any',
     limits: new OAuthLimits(config.oauthRates),
-    attempts: attemptsOn(options, store, SECRET_LIMITS),
+    attempts: attemptsOn(store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
     mediaUrl: config.mediaUrl,

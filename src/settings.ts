@@ -136,7 +136,7 @@ export const SETTINGS = {
   }),
   workers: setting('STRAND_WORKERS', wholeNumber(1, 256), {
     default: '1',
-    meaning: 'processes that share the port and the store (Linux)',
+    meaning: 'processes that share the port and a store on PostgreSQL (Linux)',
   }),
   drainSeconds: setting('STRAND_DRAIN_SECONDS', wholeNumber(0, 3600), {
     default: '0',

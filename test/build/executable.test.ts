@@ -102,11 +102,11 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('migrates, serves with workers, says that it is well, is backed up, and stops', async () => {
+  test('migrates, serves, says that it is well, is backed up, and stops', async () => {
     const data = join(folder, 'data')
     const listen = `localhost:${await freePort()}`
     expect((await run(['migrate', '--data', data])).code).toBe(0)
-    const serve = start(['serve', '--workers', '2', '--listen', listen, '--data', data])
+    const serve = start(['serve', '--listen', listen, '--data', data])
     expect((await run(['healthcheck', '--wait', '20', '--url', `http://${listen}`])).code).toBe(0)
     await serve.serving()
     const token = readFileSync(join(data, 'operator-token'), 'utf8').trim()

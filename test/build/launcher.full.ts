@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SOURCES_FILE, stateOfSources } from '../../bin/runtime.js'
 import { VERSION } from '../../src/version.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
@@ -51,14 +52,19 @@ describe('nothing is taken from the current folder', () => {
     expect(strand.stdout).not.toContain('loaded from the current folder')
   })
 
-  test.skipIf(process.platform !== 'linux')('the same for the workers of serve', async () => {
+  test.skipIf(process.platform !== 'linux' || !hasPostgres)('the same for the workers of serve', async () => {
     const cwd = emptyFolder()
     writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
     writeFileSync(join(cwd, 'preload.ts'), 'console.log("loaded from the current folder")\n')
     const words = ['serve', '--workers', '2', '--listen', `127.0.0.1:${await freePort()}`]
-    const strand = new StrandProcess(words, { command: [NODE, LAUNCHER], cwd })
+    const strand = new StrandProcess(words, {
+      command: [NODE, LAUNCHER],
+      cwd,
+      environment: await onNewDatabase(),
+    })
     await strand.serving()
     expect(await strand.end('SIGTERM')).toBe(0)
+    await removeDatabases()
     expect(strand.stdout).not.toContain('loaded from the current folder')
   })
 

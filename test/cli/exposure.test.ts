@@ -46,6 +46,16 @@ test('several workers with an embedded media server are refused in one sentence 
   expect(code).toBe(1)
 })
 
+test('several workers on the embedded store are refused in one sentence that says what to do', async () => {
+  const { code, said } = await serve(['--workers', '2'], {})
+  expect(said.trim().split('\n')).toEqual([
+    expect.stringMatching(
+      /^strand: STRAND_WORKERS needs PostgreSQL, .*: set STRAND_WORKERS=1, or DATABASE_URL/,
+    ),
+  ])
+  expect(code).toBe(1)
+})
+
 test('an address for viewers of a node whose control API a proxy would expose is refused', async () => {
   const { code, said } = await serve([], { STRAND_MEDIA_URL: 'https://one.example.org' })
   expect(said).toMatch(/^strand: invalid STRAND_MEDIA_URL: a proxy .*: set STRAND_OPERATOR_LISTEN/)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WorkerHeartbeat } from '../../src/cli/serve/worker-heartbeat.ts'
 import { pauseAfter } from '../../src/cli/serve/workers.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { freePort } from '../support/postgres.ts'
 import { scrape } from '../support/scrape.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -14,6 +15,7 @@ let folders = 0
 
 afterAll(async () => {
   await endAllProcesses()
+  await removeDatabases()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -33,6 +35,7 @@ async function startWorkers(count: number, { workers, by = 'exit' }: Failing = {
       command: [process.execPath, join(ROOT, 'test', 'support', 'failing-worker.ts')],
     }),
     environment: {
+      ...(await onNewDatabase()),
       STRAND_RATE_ANONYMOUS: '0',
       TEST_FAILING_WORKERS: workers,
       TEST_FAILING_WHILE: failing,
@@ -70,10 +73,10 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 
 const count = (text: string, words: string) => text.split(words).length - 1
 
-const onLinux = process.platform === 'linux'
+const canRun = process.platform === 'linux' && hasPostgres
 
 // Together, because all of them wait for pauses and deadlines most of the time.
-describe.skipIf(!onLinux)('a worker', () => {
+describe.skipIf(!canRun)('a worker', () => {
   test.concurrent('that fails at every start is tried again with growing pauses while the others serve', async () => {
     const { strand, url, recover } = await startWorkers(3, { workers: '1' })
     await strand.serving()
@@ -133,7 +136,7 @@ describe.skipIf(!onLinux)('a worker', () => {
   }, 120_000)
 })
 
-describe.skipIf(!onLinux)('the first worker', () => {
+describe.skipIf(!canRun)('the first worker', () => {
   test.concurrent('that cannot start ends the command with the reason, as none has ever served', async () => {
     const { strand } = await startWorkers(3, { workers: '0' })
     expect(await strand.exit()).toBe(1)

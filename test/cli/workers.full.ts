@@ -1,32 +1,39 @@
 /** `strand serve --workers N`: several processes that look like one server. */
-import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SQL } from 'bun'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { freePort } from '../support/postgres.ts'
 import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 const folder = mkdtempSync(join(tmpdir(), 'strand-workers-'))
 let folders = 0
 
 afterEach(endAllProcesses)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await removeDatabases()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const freshFolder = () => join(folder, String(++folders))
 
-async function startWorkers(count: number, data = freshFolder()) {
+async function startWorkers(count: number, changes: Environment = {}) {
+  const data = freshFolder()
   const port = await freePort()
   const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', data, '--workers', String(count)]
-  const environment = {
+  const environment: Environment = {
+    ...(await onNewDatabase()),
     STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
     STRAND_LOG: 'debug',
     STRAND_RATE_ANONYMOUS: '0',
+    ...changes,
   }
   const strand = new StrandProcess(words, { environment })
-  return { strand, url: `http://127.0.0.1:${port}`, data }
+  return { strand, url: `http://127.0.0.1:${port}`, database: environment.DATABASE_URL }
 }
 
 /** The processes that a process has started. */
@@ -51,13 +58,13 @@ const ask = (url: string, init: RequestInit = {}) =>
     headers: { ...init.headers, Connection: 'close', Authorization: `Bearer ${OPERATOR_TOKEN}` },
   })
 
-const onLinux = process.platform === 'linux'
-if (!onLinux)
+const canRun = process.platform === 'linux' && hasPostgres
+if (!canRun)
   process.stderr.write(
-    '!!! SKIPPED: the tests of --workers. Only Linux spreads connections over processes.\n',
+    '!!! SKIPPED: the tests of --workers. They need PostgreSQL, and Linux, which spreads connections over processes.\n',
   )
 
-describe.skipIf(!onLinux)('workers', () => {
+describe.skipIf(!canRun)('workers', () => {
   test('whichever is scraped tells the figures of all, also of one that was started anew', async () => {
     const { strand, url } = await startWorkers(3)
     await strand.serving()
@@ -119,7 +126,7 @@ describe.skipIf(!onLinux)('workers', () => {
   })
 
   test('writes through all of them at once are all kept', async () => {
-    const { strand, url, data } = await startWorkers(2)
+    const { strand, url, database } = await startWorkers(2)
     await strand.serving()
     const statuses = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -132,9 +139,9 @@ describe.skipIf(!onLinux)('workers', () => {
     )
     expect(statuses.filter(status => status !== 200)).toEqual([])
     await strand.end('SIGTERM')
-    const store = new Database(join(data, 'strand.db'))
-    expect(store.query('select count(*) as users from users').get()).toEqual({ users: 200 })
-    store.close()
+    const store = new SQL(database ?? '', { max: 1 })
+    expect([...(await store.unsafe('select count(*)::int as users from users'))]).toEqual([{ users: 200 }])
+    await store.close()
   })
 
   test('one that dies is replaced while the others serve on', async () => {
@@ -182,7 +189,7 @@ describe.skipIf(!onLinux)('workers', () => {
         '--listen',
         `127.0.0.1:${taken.port}`,
       ]
-      const strand = new StrandProcess(words)
+      const strand = new StrandProcess(words, { environment: await onNewDatabase() })
       expect(await strand.exit()).toBe(1)
       expect(strand.stderr).toMatch(/^strand: port \d+ is in use: [^\n]+\n$/)
     } finally {
@@ -191,11 +198,11 @@ describe.skipIf(!onLinux)('workers', () => {
   })
 
   test('a store that cannot be opened is told by the first of them, and nothing is left running', async () => {
-    const data = freshFolder()
-    mkdirSync(join(data, 'strand.db'), { recursive: true })
-    const { strand } = await startWorkers(2, data)
+    const { strand } = await startWorkers(2, {
+      DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/none`,
+    })
     expect(await strand.exit()).toBe(1)
-    expect(strand.stderr).toContain('the store cannot be opened')
+    expect(strand.stderr).toMatch(/no server accepts writes|cannot be (opened|reached)|ECONNREFUSED/)
     expect(strand.stderr).toContain('worker 0 did not start')
   })
 

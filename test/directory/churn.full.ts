@@ -31,9 +31,9 @@ interface Life {
 }
 
 /** `strand serve` on a folder, as a child. */
-async function serve(folder: string, workers: number) {
+async function serve(folder: string) {
   const listen = `127.0.0.1:${await freePort()}`
-  const words = ['serve', '--data', folder, '--listen', listen, '--workers', String(workers)]
+  const words = ['serve', '--data', folder, '--listen', listen]
   const environment = {
     STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
     STRAND_MASTER_KEYS: ANY_MASTER_KEYS,
@@ -183,50 +183,35 @@ describe('pages while everything moves', () => {
   })
   afterAll(() => rmSync(template, { recursive: true, force: true }))
 
-  for (const workers of [1, 2]) {
-    test.skipIf(workers > 1 && process.platform !== 'linux')(
-      `eight walkers miss nothing and see nothing twice, with ${workers} of one port's processes`,
-      async () => {
-        const folder = mkdtempSync(join(tmpdir(), 'strand-churn-'))
-        await Bun.$`cp ${template}/strand.db ${folder}/strand.db`.quiet()
-        const serving = await serve(folder, workers)
-        try {
-          const churn = new Churn(serving, users.slice(0, LIVE), users.slice(LIVE))
-          const moving = churn.run()
-          const walks = await Promise.all(
-            Array.from({ length: WALKERS }, (_, n) => walk(serving, `walker${n}`, churn)),
-          )
-          await moving.stop()
-          await serving.strand.end('SIGTERM')
+  test('eight walkers miss nothing and see nothing twice', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'strand-churn-'))
+    await Bun.$`cp ${template}/strand.db ${folder}/strand.db`.quiet()
+    const serving = await serve(folder)
+    try {
+      const churn = new Churn(serving, users.slice(0, LIVE), users.slice(LIVE))
+      const moving = churn.run()
+      const walks = await Promise.all(
+        Array.from({ length: WALKERS }, (_, n) => walk(serving, `walker${n}`, churn)),
+      )
+      await moving.stop()
+      await serving.strand.end('SIGTERM')
 
-          for (const { began, ended, seen, ghosts } of walks) {
-            expect(seen.length - new Set(seen).size).toBe(0)
-            expect(ghosts).toEqual([])
-            const shown = new Set(seen)
-            const missed = churn.lives.filter(
-              life =>
-                life.began < began - FRESH_MILLISECONDS && life.ended > ended && !shown.has(life.stream_id),
-            )
-            expect(missed.length).toBe(0)
-          }
-          expect(churn.starts).toBeGreaterThan(100)
-          expect(churn.reports).toBeGreaterThan(2)
-        } finally {
-          await endAllProcesses()
-          rmSync(folder, { recursive: true, force: true })
-        }
-        const answeredBy = (walker: number) =>
-          new Set(
-            serving.strand.stderr
-              .split('\n')
-              .filter(line => line.includes(`"walker${walker}.`))
-              .map(line => JSON.parse(line).worker),
-          ).size
-        for (let n = 0; n < WALKERS; n++) expect(answeredBy(n)).toBe(workers)
-      },
-      120_000,
-    )
-  }
+      for (const { began, ended, seen, ghosts } of walks) {
+        expect(seen.length - new Set(seen).size).toBe(0)
+        expect(ghosts).toEqual([])
+        const shown = new Set(seen)
+        const missed = churn.lives.filter(
+          life => life.began < began - FRESH_MILLISECONDS && life.ended > ended && !shown.has(life.stream_id),
+        )
+        expect(missed.length).toBe(0)
+      }
+      expect(churn.starts).toBeGreaterThan(100)
+      expect(churn.reports).toBeGreaterThan(2)
+    } finally {
+      await endAllProcesses()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }, 120_000)
 })
 
 function lifeOf(user_id: string, stream_id: string): Life {

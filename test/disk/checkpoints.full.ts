@@ -21,7 +21,8 @@ describe.skipIf(!canFailDisk)('a disk on which checkpoints stall', () => {
         const logBytes = () => statSync(`${trial.data}/strand.db-wal`).size
         const write = async (n: number) => {
           const path = `/control/channels/${world.churning[n % world.churning.length]}/stream`
-          return (await caller.ask('stream', n % 2 === 0 ? 'PUT' : 'DELETE', path, { token, body: {} })).status
+          return (await caller.ask('stream', n % 2 === 0 ? 'PUT' : 'DELETE', path, { token, body: {} }))
+            .status
         }
         trial.disk.set({ copies: 'stall' })
         const failed: number[] = []

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newChannel } from '../operations/helix/channels.ts'
+import { onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { startTwoNodes } from '../support/nodes.ts'
 import { freePort } from '../support/postgres.ts'
 import { engines, startTestServer } from '../support/server.ts'
@@ -12,7 +13,10 @@ import { Receiver, SECRET, subscribed, until } from './receiver.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-events-'))
 afterEach(endAllProcesses)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await removeDatabases()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const RECEIVERS = 50
 const BAD = 10
@@ -116,10 +120,11 @@ const titlesOf = (receiver: Receiver) =>
     .sort()
 const titlesTo = (count: number) => Array.from({ length: count }, (_, n) => `Title ${n}`).sort()
 
-test('two processes on the embedded store send each message once', async () => {
+test.skipIf(!engines.includes('postgres'))('two workers send each message once', async () => {
   const [port, operatorPort] = [await freePort(), await freePort()]
   const strand = new StrandProcess(['serve', '--workers', '2', '--data', join(folder, 'workers')], {
     environment: {
+      ...(await onNewDatabase()),
       STRAND_LISTEN: `127.0.0.1:${port}`,
       STRAND_OPERATOR_LISTEN: `127.0.0.1:${operatorPort}`,
       STRAND_OPERATOR_TOKEN: 'an-operator-token-for-these-tests',

@@ -33,7 +33,11 @@ describe('a request that takes too long', () => {
 
   test('503 with Retry-After instead of a closed connection', async () => {
     const asked = hang()
-    const answer = server.call({ path: '/helix/games', query: { name: 'Nothing' }, token: server.world.client.app_token })
+    const answer = server.call({
+      path: '/helix/games',
+      query: { name: 'Nothing' },
+      token: server.world.client.app_token,
+    })
     await asked
     passTime()
     const { status, body, headers } = await answer
@@ -44,7 +48,11 @@ describe('a request that takes too long', () => {
 
   test('200 for one that is answered, whatever waits beside it', async () => {
     const asked = hang()
-    const waiting = server.call({ path: '/helix/games', query: { name: 'Nothing' }, token: server.world.client.app_token })
+    const waiting = server.call({
+      path: '/helix/games',
+      query: { name: 'Nothing' },
+      token: server.world.client.app_token,
+    })
     await asked
     const { status } = await server.call({
       path: '/helix/games',

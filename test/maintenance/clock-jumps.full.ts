@@ -39,8 +39,6 @@ class Server {
     this.#environment = {
       STRAND_DATA: folder,
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-      // Limits are in the store where several processes share them.
-      ...(databaseUrl === undefined && { STRAND_WORKERS: '2' }),
       STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
       STRAND_SWEEP_SECONDS: '1',
       STRAND_KEEP_VIDEOS_DAYS: '30',

@@ -12,7 +12,9 @@ function numbers() {
     const start = Number(from?.[0] ?? (direction === 'forward' ? -1 : SIZE))
     const length = Math.min(first, direction === 'forward' ? SIZE - 1 - start : start)
     list.read += length
-    const rows = Array.from({ length }, (_, n) => (direction === 'forward' ? start + 1 + n : start - length + n))
+    const rows = Array.from({ length }, (_, n) =>
+      direction === 'forward' ? start + 1 + n : start - length + n,
+    )
     return { rows, more: direction === 'forward' ? start + length < SIZE - 1 : start - length > 0 }
   }
   return { list, page }

@@ -69,6 +69,10 @@ async function runServe(flags: ServeFlags): Promise<void> {
     throw new OperatorError(
       'STRAND_RTMP_LISTEN needs a single process, because a broadcast is in the memory of one: set STRAND_WORKERS=1, or use another media server (docs/going-live.md)',
     )
+  if (config.workers > 1 && config.databaseUrl === undefined)
+    throw new OperatorError(
+      'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/scale-out.md)',
+    )
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopRequested, flags.notify)
 

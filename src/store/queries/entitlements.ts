@@ -74,9 +74,7 @@ export const entitlementQueries = (db: Database) => {
     named,
     page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
-      return chain(stored(filter, window), page =>
-        chain(reader.read(page.rows), rows => ({ ...page, rows })),
-      )
+      return chain(stored(filter, window), page => chain(reader.read(page.rows), rows => ({ ...page, rows })))
     },
     /** A page as it is stored. */
     stored,
