@@ -8,6 +8,7 @@ export const THREADS: readonly string[] = [
   'store/engines/sqlite-writer.ts',
   'store/engines/sqlite-checkpointer.ts',
   'store/engines/sqlite-copier.ts',
+  'http/health-thread.ts',
 ]
 const ASSETS_FILE = 'assets.json'
 /** Bun would write the folder of each source into the bundle, which is of no use on another machine. */

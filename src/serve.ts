@@ -2,6 +2,7 @@ import { type AppOptions, createApp } from './app.ts'
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import type { EventSockets } from './events/event-sockets.ts'
+import { openHealthListener } from './http/health-listener.ts'
 import { type Listening, listen } from './http/listen.ts'
 import { type Application, answerBeforeReady, PUBLIC_SIDE, type Side } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
@@ -94,6 +95,14 @@ async function start(
   eventSockets = opened.eventSockets
   if (othersAnswer) await opened.services.directory.complete()
   const { url, operatorUrl } = early ?? openAll()
+  if (config.healthListen !== undefined) {
+    const { healthListen } = config
+    const isReady = () => opened.application.isReady()
+    const health = await openHealthListener(healthListen, isReady).catch((error: unknown) => {
+      throw listenFailure(healthListen, error, PORT_FLAGS.health)
+    })
+    servers.onClose(() => health.close())
+  }
   return {
     url,
     controlUrl: `${operatorUrl ?? url}/control`,
@@ -118,6 +127,7 @@ async function start(
 export const PORT_FLAGS = {
   public: '--port (or STRAND_LISTEN)',
   operator: '--operator-listen (or STRAND_OPERATOR_LISTEN)',
+  health: 'STRAND_HEALTH_LISTEN',
 }
 
 function listenOrExplain(remedy: string, ...args: Parameters<typeof listen>): Listening {

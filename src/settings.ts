@@ -101,6 +101,10 @@ export const SETTINGS = {
     meaning:
       'address of the operator listener, which serves /control and /metrics; required unless the public listener is on loopback with no proxy in front',
   }),
+  healthListen: setting('STRAND_HEALTH_LISTEN', ADDRESS, {
+    meaning:
+      'address of a listener that serves only /healthz and /readyz, from a thread that answers even while the disk of the embedded store stops the process',
+  }),
   rtmpListen: setting('STRAND_RTMP_LISTEN', ADDRESS, {
     meaning: 'address where encoders publish over RTMP; without it there is no embedded media server',
   }),

@@ -197,6 +197,11 @@ export class Application {
     return this.#forwarded.unnamed
   }
 
+  /** Whether the server can handle requests. */
+  isReady(): Promise<boolean> {
+    return this.#options.isReady()
+  }
+
   /** Called periodically: logs when requests no longer fail because of the store. */
   logRecovery(storeAnswers: () => Promise<boolean>): Promise<void> {
     return this.#storeFailures.settle(storeAnswers)

@@ -13,7 +13,7 @@ import { readGroup, updateGroup } from '../../rig/load/entitlement-load.ts'
 import { type EntitlementGroup, grantGroups, makeWorld, type World } from '../../rig/world.ts'
 import { FailingDisk } from '../support/failing-disk.ts'
 import { freePort } from '../support/postgres.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { type Environment, StrandProcess } from '../support/strand-process.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-this-test'
 const STREAMS = 10
@@ -33,6 +33,8 @@ interface Look {
 export interface TrialOptions {
   /** The root of other sources than these. */
   readonly program?: string
+  /** More settings. */
+  readonly environment?: Environment
   /** Of a PostgreSQL in place of the embedded store. */
   readonly databaseUrl?: string | undefined
 }
@@ -103,6 +105,7 @@ export class DiskTrial {
         STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
         STRAND_RATE_APP: '0',
         STRAND_RATE_ANONYMOUS: '0',
+        ...this.#options.environment,
       },
     })
     await this.#process.serving()

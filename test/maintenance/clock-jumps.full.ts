@@ -170,7 +170,8 @@ for (const engine of engines) {
         clock.set(-5 * HOUR)
         expect(await guess()).toBe(429)
         clock.set(-5 * HOUR + 16 * MINUTE)
-        expect(await guess()).toBe(403)
+        // A single process counts in memory, on a clock that does not jump.
+        expect(await guess()).toBe(engine === 'postgres' ? 403 : 429)
 
         // Whoever had the turn to sweep is gone, and had it until a time that is five hours away.
         await server.stop()

@@ -73,6 +73,10 @@ async function runServe(flags: ServeFlags): Promise<void> {
     throw new OperatorError(
       'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/scale-out.md)',
     )
+  if (config.workers > 1 && config.healthListen !== undefined)
+    throw new OperatorError(
+      'STRAND_HEALTH_LISTEN needs a single process: set STRAND_WORKERS=1; the supervisor of several replaces one that does not respond',
+    )
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopRequested, flags.notify)
 
