@@ -1,5 +1,5 @@
 /**
- * The health listener, in a thread of its own: it answers while the main thread is stopped, which one read of a slow disk
+ * The health listener, in a separate thread: it answers while the main thread is stopped, which one read of a slow disk
  * does to the embedded store (ADR 0057). The main thread counts up in shared memory; a count that stands still means that it
  * does not answer requests either.
  *
@@ -27,7 +27,10 @@ self.onmessage = ({ data }: MessageEvent<HealthStart>) => {
   }
   setInterval(stillMilliseconds, LOOK_MILLISECONDS)
   const reply = (isGood: boolean, status: string) =>
-    Response.json({ status, blocked_seconds: Math.round(stillMilliseconds() / 100) / 10 }, { status: isGood ? 200 : 503 })
+    Response.json(
+      { status, blocked_seconds: Math.round(stillMilliseconds() / 100) / 10 },
+      { status: isGood ? 200 : 503 },
+    )
   try {
     const { port } = Bun.serve({
       hostname: data.host,

@@ -13,7 +13,9 @@ describe.skipIf(!canFailDisk)('a read that stalls', () => {
     async () => {
       const health = `127.0.0.1:${await freePort()}`
       const ask = async (path: string) => {
-        const answer = await fetch(`http://${health}${path}`, { signal: AbortSignal.timeout(PROBE_MILLISECONDS) })
+        const answer = await fetch(`http://${health}${path}`, {
+          signal: AbortSignal.timeout(PROBE_MILLISECONDS),
+        })
         return answer.status
       }
       await onTrial(

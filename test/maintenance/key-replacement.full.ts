@@ -61,7 +61,11 @@ for (const engine of engines) {
     const ring = (...words: string[]) => runStrand(['key-ring', ...words, ...data], environment)
     const ids = () =>
       parseMasterKeys(readFileSync(join(place.folder, 'master-keys'), 'utf8').trim())?.map(key => key.id)
-    const strand = await Installation.start(place.folder, environment, place.databaseUrl === undefined ? [] : ['--workers', '2'])
+    const strand = await Installation.start(
+      place.folder,
+      environment,
+      place.databaseUrl === undefined ? [] : ['--workers', '2'],
+    )
     const world = await makeSmallWorld(strand, USERS)
     const keys = await Promise.all(world.users.map(user => readKey(strand, user)))
     const signing = await published(strand)

@@ -143,7 +143,7 @@ function pageOfUser(
 
 const NO_ROWS: Page<never> = { rows: [], more: false }
 
-/** A statement of its own: PostgreSQL would otherwise expect too few rows, and read and sort all of them. */
+/** A separate statement: PostgreSQL would otherwise expect too few rows, and read and sort all of them. */
 const numberedOrganization = statement(
   ['organization_id'],
   ({ organization_id }) =>
