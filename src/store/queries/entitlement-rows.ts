@@ -25,7 +25,7 @@ export interface EntitlementRow {
   readonly game_id: string
 }
 
-export const entitlementColumns = sql`organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id`
+const entitlementColumns = sql`organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id`
 export const entitlementRows = sql`select ${entitlementColumns} from organization_entitlements`
 
 export const readUuid = (id: Uint8Array | string): string => (typeof id === 'string' ? id : uuidText(id))
