@@ -74,21 +74,24 @@ function refuseType({ type, version }: GivenSubscription): Refusal<'malformed_pa
     : malformed('version', `${type} has the version ${versions.join(' or ')}, not "${version}"`)
 }
 
-/** The fields of the type and no others. Empty optional fields count as absent. */
+/** Some client libraries send the fields of all types, the unused ones with an empty value. */
+const isAbsent = (value: unknown) => value === undefined || value === null || value === ''
+
+/** The fields of the type and no others. Empty fields count as absent. */
 function readCondition(
   { type, condition: schema }: EventType,
   given: Readonly<Record<string, unknown>>,
 ): Condition | Refusal<'malformed_parameter' | 'missing_parameter'> {
   const required = new Set<string>((schema.required as string[] | undefined) ?? [])
   const names = Object.keys(schema.properties)
-  const unknown = Object.keys(given).find(name => !names.includes(name))
+  const unknown = Object.keys(given).find(name => !names.includes(name) && !isAbsent(given[name]))
   if (unknown !== undefined)
     return malformed(`condition.${unknown}`, `the condition of ${type} has ${names.join(', ')} only`)
   const condition: Record<string, string> = {}
   for (const name of names) {
     const value = given[name]
     const text = Number.isSafeInteger(value) ? String(value) : value
-    if (text === undefined || text === null || text === '') {
+    if (isAbsent(text)) {
       if (required.has(name)) return refuse('missing_parameter', `condition.${name}`)
     } else if (typeof text !== 'string' || text.length > MAX_CONDITION_VALUE)
       return malformed(

@@ -102,7 +102,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     'Eight [types](reference/events.md) exist, two of them only here: `strand.entitlement.update` and `strand.marker.create`. An unknown one is 400.',
     '`transport.method` is `webhook` or `websocket`; there are no conduits.',
     'Editors of the channel may subscribe where production has moderators, such as to `channel.follow`.',
-    'An id in the condition may be a JSON number. A field that the type does not have is 400.',
+    'An id in the condition may be a JSON number. A field that the type does not have is 400, unless its value is empty or null.',
     'A server for a private network may allow http, other ports and private addresses in callbacks; a demo does.',
   ],
   GetEventSubSubscriptions: [

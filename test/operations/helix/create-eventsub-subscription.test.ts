@@ -1,5 +1,7 @@
 import { expect } from 'bun:test'
+import { EVENT_TYPES } from '../../../src/contract/events/event-types.ts'
 import { createEventSubSubscription } from '../../../src/contract/helix/create-eventsub-subscription.ts'
+import { SCOPES } from '../../../src/contract/scope.ts'
 import { EventClient } from '../../support/event-client.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
@@ -9,6 +11,19 @@ import { newClient, subscribe, wanted, webhook } from './subscriptions.ts'
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const malformed = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
+
+/** What Go clients send: all fields of all conditions, with the empty value of their language where they are unused. */
+const CONDITION_FIELDS = [
+  'broadcaster_user_id',
+  'from_broadcaster_user_id',
+  'moderator_user_id',
+  'to_broadcaster_user_id',
+  'reward_id',
+  'client_id',
+  'extension_client_id',
+  'user_id',
+]
+const unusedFields = (value: '' | null) => Object.fromEntries(CONDITION_FIELDS.map(name => [name, value]))
 
 const valid = (server: TestServer): Ask => ({ token: server.world.client.app_token, body: wanted(server) })
 
@@ -78,6 +93,48 @@ describeOperation(createEventSubSubscription, { valid }, ({ ok, fails }) => {
     const transport = { ...webhook(), session_id: null }
     const answer = await subscribe(server, { condition, transport })
     expect(answer.body.data[0].condition).toEqual({ broadcaster_user_id: server.world.broadcaster.id })
+  })
+
+  ok('empty and null fields that the type does not have count as absent, for every type', async server => {
+    const { broadcaster, organization } = server.world
+    const client = await newClient(server)
+    await client.userToken(broadcaster.id, [...SCOPES])
+    const known: Record<string, string> = {
+      broadcaster_user_id: broadcaster.id,
+      moderator_user_id: broadcaster.id,
+      user_id: broadcaster.id,
+      organization_id: organization.id,
+    }
+    for (const { type, version, condition: schema } of EVENT_TYPES) {
+      const required = (schema.required ?? []) as string[]
+      const condition = Object.fromEntries(required.map(name => [name, known[name]]))
+      for (const unused of [unusedFields(''), unusedFields(null)]) {
+        const changes = { type, version, condition: { ...unused, ...condition }, is_batching_enabled: true }
+        const { status, body } = await subscribe(server, changes, client.app_token)
+        expect([type, status, body.data?.[0].condition]).toEqual([type, 202, condition])
+        const [stored] = await server.execute(
+          `select condition from event_subscriptions where id = '${body.data[0].id}'`,
+        )
+        expect(JSON.parse(stored.condition)).toEqual(condition)
+        for (const name of required)
+          await refused(
+            server,
+            { ...changes, condition: { ...changes.condition, [name]: unused.reward_id } },
+            `Missing required parameter "condition.${name}"`,
+            400,
+            client.app_token,
+          )
+      }
+    }
+  })
+
+  ok('the same subscription is found again, with unused fields or without them', async server => {
+    const { broadcaster } = server.world
+    const transport = webhook()
+    const condition = { broadcaster_user_id: broadcaster.id }
+    const first = await subscribe(server, { transport, condition })
+    const second = await subscribe(server, { transport, condition: { ...unusedFields(''), ...condition } })
+    expect([second.status, second.body.id]).toEqual([409, first.body.data[0].id])
   })
 
   ok('drops of the organization of the client, batched, with optional filters', async server => {
