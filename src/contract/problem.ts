@@ -263,6 +263,9 @@ export const problems = {
   }),
   invalid_revoking_client: badRequest((id: string) => `Invalid client_id: ${id}`),
   missing_oauth_token: badRequest('missing oauth token'),
+  /** In strict mode. */
+  revoking_client_not_found: notFound('client does not exist'),
+  token_not_revocable: badRequest('Invalid token'),
 }
 
 export type ProblemName = keyof typeof problems

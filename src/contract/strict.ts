@@ -11,7 +11,7 @@ import { familyOf, type Operation } from './operation.ts'
 import { type ProblemName, type Refusal, refuse } from './problem.ts'
 
 export interface StrictRule {
-  /** The operation of Helix that it applies to, or a text for another place; default: all operations of Helix. */
+  /** The operation of Helix or OAuth that it applies to, or a text for another place; default: all operations of Helix. */
   readonly operation?: string
   readonly place?: string
   /** The decision that it tightens. */
@@ -80,6 +80,22 @@ export const STRICT_RULES = {
     decision: '[Tokens](#tokens)',
     lenient: 'Any well-formed scope is granted.',
     strict: "A scope that does not exist is refused: `invalid scope requested: 'user:red:email'`.",
+  },
+  /** `operations/oauth/revoke-token.ts` */
+  revoked_token: {
+    operation: 'RevokeToken',
+    decision: '[Tokens](#tokens)',
+    lenient: 'A token that is unknown, expired, already revoked or of another client is 200.',
+    strict: 'It is 400 `Invalid token`.',
+    problem: 'token_not_revocable',
+  },
+  /** `operations/oauth/revoke-token.ts` */
+  revoking_client: {
+    operation: 'RevokeToken',
+    decision: '[Tokens](#tokens)',
+    lenient: 'An unknown client is 400 `Invalid client_id: x`.',
+    strict: 'It is 404 `client does not exist`.',
+    problem: 'revoking_client_not_found',
   },
   /** `http/endpoint.ts` */
   idempotency_key: {

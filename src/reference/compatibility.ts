@@ -1,5 +1,5 @@
 import { HELIX_OPERATIONS, type HelixOperation, REMOVED_OPERATIONS } from '../contract/helix-reference.ts'
-import { helixOperations } from '../contract/index.ts'
+import { helixOperations, operations } from '../contract/index.ts'
 import type { Operation } from '../contract/operation.ts'
 import { type StrictRule, strictRules } from '../contract/strict.ts'
 import { COMMON_DIFFERENCES, DIFFERENCES, OPENID_DIFFERENCES, TOKEN_DIFFERENCES } from './differences.ts'
@@ -81,7 +81,7 @@ function strictRow({ operation, place, lenient, strict, decision }: StrictRule):
 
 /** A rule about an operation that is not offered has no effect. */
 function isInEffect({ operation }: StrictRule): boolean {
-  return operation === undefined || offered.some(({ id }) => id === operation)
+  return operation === undefined || operations.some(({ id }) => id === operation)
 }
 
 function isSame(one: Operation, other: HelixOperation): boolean {

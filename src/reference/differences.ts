@@ -129,6 +129,10 @@ export const TOKEN_DIFFERENCES: readonly Difference[] = [
     'any well-formed scope is granted; the consent page marks scopes that have no effect here. At most 50 per request.',
   ],
   ['Refresh tokens', 'public clients: single use, 30 days. Confidential clients: valid until revoked.'],
+  [
+    '`/oauth2/revoke`',
+    'revokes refresh tokens too. An unknown token is 200 and an unknown client 400, except in strict mode.',
+  ],
   ['`/oauth2/token`', 'ignores the `Authorization` header. `scope` is an array.'],
   ['Rate limits', '`/oauth2` has separate limits: 429 with `Retry-After`.'],
 ]

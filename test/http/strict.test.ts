@@ -1,8 +1,9 @@
 /** Strict mode: each rule of the list, lenient by default and as production with the setting. */
 import { expect, test } from 'bun:test'
+import { mintSecret } from '../../src/auth/tokens.ts'
 import { HELIX_OPERATIONS } from '../../src/contract/helix-reference.ts'
 import { HELIX_SCOPES } from '../../src/contract/helix-scopes.ts'
-import { helixOperations, operations } from '../../src/contract/index.ts'
+import { helixOperations, oauthOperations, operations } from '../../src/contract/index.ts'
 import { problems } from '../../src/contract/problem.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
 import { STRICT_RULES, strictRules } from '../../src/contract/strict.ts'
@@ -101,6 +102,28 @@ const PROOFS: Readonly<Record<RuleName, Proof>> = {
     lenient: [200, 'user:red:email'],
     strict: [400, "invalid scope requested: 'user:red:email'"],
     seen: answers => answers[0]?.body.scope[3],
+  },
+  revoked_token: {
+    asks: ({ world }) =>
+      ['rubbish', mintSecret('user'), mintSecret('refresh'), world.other_client.app_token].map(token => ({
+        method: 'POST',
+        path: '/oauth2/revoke',
+        body: { client_id: world.client.id, token },
+      })),
+    lenient: [200, ''],
+    strict: [400, 'Invalid token'],
+    seen: answers => answers.map(({ text }) => text).join(''),
+  },
+  revoking_client: {
+    asks: ({ world }) => [
+      {
+        method: 'POST',
+        path: '/oauth2/revoke',
+        body: { client_id: 'no-such-client', token: world.client.app_token },
+      },
+    ],
+    lenient: [400, 'Invalid client_id: no-such-client'],
+    strict: [404, 'client does not exist'],
   },
   idempotency_key: {
     asks: server => {
@@ -204,6 +227,41 @@ onEachStore('in strict mode', { config: { strict: true } }, server => {
     expect((await deviceCode('chat:read openid')).status).toBe(200)
   })
 
+  test('200 and then 400 for a token that is revoked twice, and 400 for one that has expired', async () => {
+    const { client, viewer } = server().world
+    const [{ access_token, refresh_token }] = await server().control('POST', '/tokens', {
+      client_id: client.id,
+      user_id: viewer.id,
+      scopes: [],
+    })
+    const [{ access_token: expiring }] = await server().control('POST', '/tokens', {
+      client_id: client.id,
+      expires_in: 60,
+    })
+    const revoke = async (token: string, path = '/oauth2/revoke') => {
+      const { status, text, problem } = await server().call({
+        method: 'POST',
+        path,
+        query: { client_id: client.id, token },
+      })
+      return status === 200 ? text : problem
+    }
+    expect(await revoke(access_token)).toBe('')
+    expect(await revoke(access_token, '/auth/revoke')).toBe('token_not_revocable')
+    expect(await revoke(refresh_token)).toBe('')
+    expect(await revoke(refresh_token)).toBe('token_not_revocable')
+    await server().control('POST', '/clock', { advance_seconds: 61 })
+    expect(await revoke(expiring)).toBe('token_not_revocable')
+  })
+
+  test('400 the token of another client stays valid', async () => {
+    const { client, other_client } = server().world
+    const token = other_client.app_token
+    const body = { client_id: client.id, token }
+    expect((await server().call({ method: 'POST', path: '/oauth2/revoke', body })).status).toBe(400)
+    expect((await server().call({ path: '/oauth2/validate', token })).status).toBe(200)
+  })
+
   test('404 an unknown path needs neither token nor Client-Id', async () => {
     expect((await server().call({ path: '/helix/clips' })).status).toBe(404)
   })
@@ -224,8 +282,11 @@ onEachStore('in strict mode', { config: { strict: true } }, server => {
   })
 })
 
-test('the rules are about Helix operations, and show the status of their problem', () => {
-  const names = new Set(HELIX_OPERATIONS.map(({ name }) => name.replaceAll(' ', '')))
+test('the rules are about operations of Helix or OAuth, and show the status of their problem', () => {
+  const names = new Set([
+    ...HELIX_OPERATIONS.map(({ name }) => name.replaceAll(' ', '')),
+    ...Object.values(oauthOperations).map(({ id }) => id),
+  ])
   for (const { operation: id, problem, strict } of strictRules) {
     if (id !== undefined) expect(names).toContain(id)
     if (problem !== undefined) expect(strict).toContain(String(problems[problem].status))

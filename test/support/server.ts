@@ -181,7 +181,7 @@ export async function startTestServer(
   canaries.note(JSON.stringify(world))
   for (const { password } of world.users) canaries.add(password)
   const call = async (ask: Ask) => {
-    const answer = await gate.run(() => callServer(url, ask, logLines))
+    const answer = await gate.run(() => callServer(url, ask, logLines, config.strict ? 'strict' : 'lenient'))
     canaries.note(answer.text)
     return answer
   }
@@ -250,22 +250,32 @@ function bodyOf(response: Response, text: string): unknown {
   return isJson(response) ? JSON.parse(text) : undefined
 }
 
-const document = lazily(
-  () => new Documented(openapiDocument({ version: '0', serverUrl: 'http://localhost' }) as never),
-)
+const describe = (strict: boolean) =>
+  new Documented(openapiDocument({ version: '0', serverUrl: 'http://localhost', strict }) as never)
+const documents = { lenient: lazily(() => describe(false)), strict: lazily(() => describe(true)) }
 
-/** Every answer that a test gets from an operation is as the OpenAPI document describes it. */
-function requireDocumented({ method = 'GET', path = '' }: Ask, response: Response, text: string): void {
+/** Every answer that a test gets from an operation is as the OpenAPI document of the server's mode describes it. */
+function requireDocumented(
+  { method = 'GET', path = '' }: Ask,
+  response: Response,
+  text: string,
+  mode: keyof typeof documents,
+): void {
   const [pathname = ''] = path.split('?')
   const { status, headers } = response
-  const violations = document().violationsOf({ method, path: pathname, status, headers, text })
+  const violations = documents[mode]().violationsOf({ method, path: pathname, status, headers, text })
   if (violations.length > 0)
     throw new Error(`an answer is not as the OpenAPI document describes it: ${violations.join('; ')}`)
 }
 
 let requests = 0
 
-async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[] = []): Promise<Answer> {
+async function callServer(
+  baseUrl: string,
+  ask: Ask,
+  logLines: readonly string[],
+  mode: keyof typeof documents,
+): Promise<Answer> {
   const requestId = `test-${process.pid}-${++requests}`
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(ask.query ?? {})) {
@@ -289,7 +299,7 @@ async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[]
   const line = logLines.findLast(each => each.includes(`"${requestId}"`))
   const problem = line && (JSON.parse(line) as { problem?: string }).problem
   // An operation that this server does not have is not described.
-  if (problem !== 'route_unknown') requireDocumented(ask, response, text)
+  if (problem !== 'route_unknown') requireDocumented(ask, response, text, mode)
   return {
     status: response.status,
     headers: response.headers,

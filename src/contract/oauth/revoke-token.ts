@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts'
 import { ClientId, Token } from '../resources/oauth-parameters.ts'
 import { Type } from '../schema.ts'
 
-/** Unknown tokens and those of other clients are not revoked and get the same answer. */
+/** Unknown tokens and those of other clients are not revoked and get the same answer, except in strict mode. */
 export const revokeToken = defineOperation('POST /oauth2/revoke', {
   id: 'RevokeToken',
   summary: 'Revoke an access or refresh token of the client.',

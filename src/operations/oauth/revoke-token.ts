@@ -1,19 +1,30 @@
 import { hashOf, isWellFormed } from '../../auth/tokens.ts'
 import { revokeToken } from '../../contract/oauth/revoke-token.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, problem, raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { implement } from '../implement.ts'
+import { implement, type Services } from '../implement.ts'
 
-export const handleRevokeToken = implement(revokeToken, async ({ body }, { store, clock, limits }) => {
+export const handleRevokeToken = implement(revokeToken, async ({ body }, services) => {
+  const { store, strict } = services
   const client_id = body.client_id ?? raise('missing_client_id')
-  if ((await store.clients.credentials(client_id)) === undefined) raise('invalid_revoking_client', client_id)
+  if ((await store.clients.credentials(client_id)) === undefined)
+    throw strict ? problem('revoking_client_not_found') : problem('invalid_revoking_client', client_id)
   const token = body.token ?? raise('missing_oauth_token')
-  if (!isWellFormed(token)) return undefined
-  // Possession of the token is sufficient proof. Unknown tokens never reach the writer.
-  const hash = hashOf(token)
-  const held = await store.tokens.find(hash)
-  if (held?.client_id !== client_id) return undefined
-  limits.takeFromClient(client_id, { proved: true })
-  await store.commands.revokeToken({ hash, client_id, now: isoMillis(clock.now()) })
+  const wasRevoked = await revoke(token, client_id, services)
+  if (strict && !wasRevoked) raise('token_not_revocable')
   return undefined
 })
+
+/** Possession of the token is sufficient proof. Unknown tokens never reach the writer. */
+async function revoke(
+  token: string,
+  client_id: string,
+  { store, clock, limits }: Pick<Services, 'store' | 'clock' | 'limits'>,
+): Promise<boolean> {
+  if (!isWellFormed(token)) return false
+  const hash = hashOf(token)
+  const held = await store.tokens.find(hash)
+  if (held?.client_id !== client_id) return false
+  limits.takeFromClient(client_id, { proved: true })
+  return !isRefusal(await store.commands.revokeToken({ hash, client_id, now: isoMillis(clock.now()) }))
+}
