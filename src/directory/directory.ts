@@ -31,11 +31,13 @@ import { MAX_LATEST } from '../contract/playback/get-latest-streams.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import type { ChannelSearch } from '../domain/channel-search.ts'
 import type { Rank } from '../domain/ranking.ts'
+import type { SiteSearch } from '../domain/site-search.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
 import type { RankedStream } from '../store/queries/streams.ts'
 import { type FoundStream, foundStream, searchLive } from './channel-search.ts'
 import { type DetailSource, Details } from './details.ts'
+import { findLive } from './find-live.ts'
 import { pageOfGames } from './game-page.ts'
 import { Journal, NO_STEP, NO_STREAM, type Step } from './journal.ts'
 import { type Channel, LiveRows } from './live-rows.ts'
@@ -48,6 +50,12 @@ export interface StreamFilter {
   readonly user_logins?: readonly string[] | undefined
   readonly game_ids?: readonly string[] | undefined
   readonly languages?: readonly string[] | undefined
+}
+
+export interface FoundLiveStream {
+  /** One of `FOUND_IN`. */
+  readonly place: number
+  readonly stream: Stream
 }
 
 export class Directory {
@@ -211,8 +219,16 @@ export class Directory {
   }
 
   /** A page of the live channels that a search finds, by login. */
-  search(search: ChannelSearch, window: Window): Promise<Page<FoundStream>> {
+  search(search: ChannelSearch, window: Window): Page<FoundStream> {
     return searchLive(this.#rows, search, window)
+  }
+
+  /** The best of the live channels that have the query in their names, title or tags, with their viewers. */
+  find(search: SiteSearch, most: number): FoundLiveStream[] {
+    return findLive(this.#rows, search, most).map(({ row, place }) => ({
+      place,
+      stream: { ...foundStream(row), viewer_count: this.#rows.counts[row.index] as number },
+    }))
   }
 
   /** At most `MAX_LATEST` streams that started last, the latest first. They are looked for once per ranking. */

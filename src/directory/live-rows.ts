@@ -1,11 +1,14 @@
 import { imageUrl } from '../contract/image-urls.ts'
+import { isOtherName } from '../domain/channel-search.ts'
 import { fold } from '../domain/fold.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import type { LiveStream } from '../store/feed.ts'
 import type { RankedStream } from '../store/queries/streams.ts'
 import { NO_STREAM } from './journal.ts'
 import { Numbers } from './numbers.ts'
+import { PairBits } from './pair-bits.ts'
 import { hasDetails, type LiveRow, type ShownFields, withGap } from './row.ts'
+import { SortedTexts } from './sorted-texts.ts'
 
 /** A user's channel and its live row, if any. Frequent look-ups keep channels to avoid the search by id. */
 export interface Channel {
@@ -19,6 +22,13 @@ export interface Channel {
 export class LiveRows {
   readonly games = new Numbers()
   readonly languages = new Numbers()
+  readonly logins = new SortedTexts()
+  /** Folded display names that differ from the login by more than spaces: searches find the others by login. */
+  readonly otherNames = new SortedTexts()
+  /** Of the texts that searches on the site look into. */
+  readonly pairBits = new PairBits()
+  /** By `LiveRow.index`: names, title and tags, folded, one to a line. */
+  readonly #searched: string[] = []
   readonly #byStream = new Map<string, LiveRow>()
   readonly #byLogin = new Map<string, LiveRow>()
   readonly #channels = new Map<string, Channel>()
@@ -30,8 +40,6 @@ export class LiveRows {
   #games = new Int32Array(1024).fill(NO_STREAM)
   /** When the stream started, in milliseconds since 1970, likewise. */
   #starts = new Float64Array(1024)
-  /** The first code units of the login and of the folded name, 16 bits each, likewise. */
-  #initials = new Int32Array(1024)
   readonly #byIndex: (LiveRow | undefined)[] = []
   /** The number of live rows of each game, by its number. */
   readonly #liveByGame: number[] = []
@@ -106,16 +114,19 @@ export class LiveRows {
     return this.#used
   }
 
-  /**
-   * The row at an index, if it is of one of these games, or its login or folded name begins with one of these code units.
-   * Both lists have a 1 for each that counts. Most rows are passed over without touching them.
-   */
-  candidateAt(index: number, games: Uint8Array, codeUnits: Uint8Array): LiveRow | undefined {
-    const game = this.#games[index] as number
-    if (game === NO_STREAM) return undefined
-    const initials = this.#initials[index] as number
-    const counts = games[game] === 1 || codeUnits[initials >>> 16] === 1 || codeUnits[initials & 0xffff] === 1
-    return counts ? this.#byIndex[index] : undefined
+  /** The row at an index, if one is live. */
+  at(index: number): LiveRow | undefined {
+    return this.#byIndex[index]
+  }
+
+  /** Names, title and tags of the live row at an index, folded, one to a line. Empty if no row is live there. */
+  searchedAt(index: number): string {
+    return this.#searched[index] ?? ''
+  }
+
+  /** The current games, by `LiveRow.index`. Do not keep a reference. */
+  get gamesByIndex(): Int32Array {
+    return this.#games
   }
 
   /** By the number of each game, a 1 if its folded name satisfies a condition. */
@@ -201,6 +212,9 @@ export class LiveRows {
     if (!hasDetails(row)) this.#withoutDetails -= 1
     this.#free.push(row.index)
     this.#setGame(row.index, NO_STREAM)
+    this.logins.set(row.index, undefined)
+    this.otherNames.set(row.index, undefined)
+    this.#setSearched(row.index, '')
     this.#byIndex[row.index] = undefined
     this.#byStream.delete(stream_id)
     const channel = this.#channel(row.user_id)
@@ -228,12 +242,17 @@ export class LiveRows {
     if (index >= this.#counts.length) {
       this.#counts = enlarged(this.#counts, 0)
       this.#games = enlarged(this.#games, NO_STREAM)
-      this.#initials = enlarged(this.#initials, 0)
       const starts = new Float64Array(this.#counts.length)
       starts.set(this.#starts)
       this.#starts = starts
     }
     return index
+  }
+
+  #setSearched(index: number, text: string): void {
+    if (this.#searched[index] === text) return
+    this.#searched[index] = text
+    this.pairBits.set(index, text)
   }
 
   #setGame(index: number, game: number): void {
@@ -281,7 +300,9 @@ export class LiveRows {
       this.#starts[row.index] = Date.parse(stream.started_at)
       this.#withoutDetails -= 1
     }
-    this.#initials[row.index] = (row.login.charCodeAt(0) << 16) | row.name.charCodeAt(0)
+    this.logins.set(row.index, row.login)
+    this.otherNames.set(row.index, isOtherName(row.login, row.name) ? row.name : undefined)
+    this.#setSearched(row.index, fold([row.login, row.name, stream.title, ...stream.tags].join('\n')))
     if (this.#gameNames[game] !== stream.game_name) {
       this.#gameNames[game] = stream.game_name
       this.#foldedGameNames[game] = fold(stream.game_name)

@@ -19,9 +19,12 @@ export function channelSearchOf(query: string): ChannelSearch | undefined {
 }
 
 export function fits({ prefixes }: ChannelSearch, foldedName: string): boolean {
-  // A loop, because searches of live channels run it for every row.
-  for (const prefix of prefixes) if (foldedName.startsWith(prefix)) return true
-  return false
+  return prefixes.some(prefix => foldedName.startsWith(prefix))
+}
+
+/** Whether a folded name differs from the login by more than spaces; the spellings of a query find the others by login. */
+export function isOtherName(login: string, foldedName: string): boolean {
+  return foldedName.replaceAll(' ', '_') !== login && foldedName.replaceAll(' ', '') !== login
 }
 
 /** Whether a login is the query itself: such channels come first, then all others by login (D-87). */

@@ -14,7 +14,7 @@ export const handleSearchChannels = implement(
     const search = channelSearchOf(query.query) ?? raise('missing_parameter', 'query')
     if (!directory.isComplete) await directory.complete()
     if (query.live_only?.toLowerCase() === 'true') {
-      const page = await directory.search(search, window)
+      const page = directory.search(search, window)
       return {
         data: page.rows.map(stream => renderLive(stream, publicUrl)),
         pagination: paginate(page, stream => foundKey(search, stream.user_login)),
