@@ -2,6 +2,7 @@
 import './directory/details.test.ts'
 import './directory/directory.test.ts'
 import './directory/game-walks.test.ts'
+import './directory/search.test.ts'
 import './domain/marker-export/marker-export.test.ts'
 import './http/cursor.test.ts'
 import './http/hostile.test.ts'

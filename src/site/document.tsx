@@ -1,13 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Renders a page into an HTML document with header and footer, and decides which scripts it loads. */
+import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
 import { ICON_URL } from '../kit/mark.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import { VERSION } from '../version.ts'
 import { islandScripts, stylePath } from './assets.ts'
 import { Avatar } from './components/avatar.tsx'
-import { Icon, Mark, SEARCH_ICON } from './components/icon.tsx'
+import { Mark } from './components/icon.tsx'
+import { SearchForm } from './components/search-form.tsx'
 import { UsedIslands } from './island.tsx'
+import { SearchField } from './islands/search-field.tsx'
 import type { Page, Section } from './page.ts'
 import { GRANT_NAME } from './page-token.ts'
 
@@ -37,28 +40,30 @@ export async function renderDocument(
   grantOf: () => string,
 ): Promise<Document> {
   const islands = new Set<string>()
-  const body = renderToString(
-    <UsedIslands.Provider value={islands}>
-      <a class="skip" href="#content">
-        Skip to content
-      </a>
-      {page.isWhole ? (
-        page.body
-      ) : (
-        <>
-          {visitor === 'operator' ? (
-            <OperatorHeader isReference={page.listener === 'operator'} />
-          ) : (
-            <Header section={page.section} query={page.query} visitor={visitor} />
-          )}
-          <main id="content" class={page.width ?? 'narrow'}>
-            {page.body}
-          </main>
-          <Footer />
-        </>
-      )}
-    </UsedIslands.Provider>,
+  const render = (part: ComponentChildren) =>
+    renderToString(<UsedIslands.Provider value={islands}>{part}</UsedIslands.Provider>)
+  const main = (
+    <main id="content" class={page.width ?? 'narrow'}>
+      {page.body}
+    </main>
   )
+  const content = render(page.isWhole ? page.body : main)
+  // Pages without a script stay so; among them are those with a form for passwords or consent.
+  const hasSuggestions = page.query !== undefined || (page.width !== 'docs' && islands.size > 0)
+  const header =
+    visitor === 'operator' ? (
+      <OperatorHeader isReference={page.listener === 'operator'} />
+    ) : (
+      <Header section={page.section} query={page.query} hasSuggestions={hasSuggestions} visitor={visitor} />
+    )
+  const skip = (
+    <a class="skip" href="#content">
+      Skip to content
+    </a>
+  )
+  const body = page.isWhole
+    ? render(skip) + content
+    : render(skip) + render(header) + content + render(<Footer />)
   const styles = await Promise.all(['site', ...(page.styles ?? [])].map(stylePath))
   const scripts = await Promise.all([...islands].map(islandScripts))
   const shared = new Set(scripts.flatMap(({ imports }) => imports))
@@ -96,10 +101,12 @@ const NAVIGATION: readonly (readonly [Section, path: string, title: string, forU
 function Header({
   section,
   query,
+  hasSuggestions,
   visitor,
 }: {
   section: Section | undefined
   query: string | undefined
+  hasSuggestions: boolean
   visitor: Visitor
 }) {
   const { session } = visitor
@@ -119,18 +126,7 @@ function Header({
         )}
       </nav>
       <search class="search">
-        <form method="get" action="/">
-          <Icon path={SEARCH_ICON} lines />
-          <input
-            type="search"
-            name="q"
-            value={query ?? ''}
-            maxLength={100}
-            aria-label="Search channels and games"
-            placeholder="Search channels and games"
-            autocomplete="off"
-          />
-        </form>
+        {hasSuggestions ? <SearchField query={query ?? ''} /> : <SearchForm query={query ?? ''} />}
       </search>
       <div class="end">
         {session === undefined ? <LogIn {...visitor} /> : <Me session={session} section={section} />}

@@ -5,6 +5,7 @@ import type { Browser } from './browser.ts'
 import type { Named } from './components/filters.tsx'
 import { type ShownStream, shownOf } from './components/stream-card.tsx'
 import { languageName } from './languages.ts'
+import { search } from './search.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { type Featured, homePage, welcomePage } from './views/home.tsx'
 import { searchPage } from './views/search.tsx'
@@ -14,20 +15,19 @@ const FIRST = 25
 const GAMES = 7
 /** The languages offered are those of so many streams. */
 const SAMPLE = 100
-const FOUND = 24
 const FOLLOWED = 8
 const LATEST = 8
 /** So few channels look better side by side. */
 const MIN_WITH_FEATURED = 5
 
 type HomeServices = SessionServices &
-  Pick<PageServices, 'store' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
+  Pick<PageServices, 'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
   const { helix, playback } = await apiFor(browser, services, ['user:read:follows'])
   const now = services.clock.now()
   const query = browser.parameter('q')?.trim()
-  if (query) return searchPage({ query, now, ...(await search(helix, query)) })
+  if (query) return searchPage({ query, now, ...(await search(query, services)) })
   const game_id = browser.parameter('game')
   const language = browser.parameter('language')
   const after = browser.parameter('after')
@@ -98,21 +98,4 @@ function languagesOf(streams: readonly { readonly language: string }[]): Named[]
   return [...Map.groupBy(streams, ({ language }) => language)]
     .sort(([, one], [, other]) => other.length - one.length)
     .map(([id]) => ({ id, name: languageName(id) }))
-}
-
-async function search(helix: Client['helix'], query: string) {
-  const [live, all, games] = await Promise.all([
-    helix.searchChannels({ query, live_only: 'true', first: FOUND }),
-    helix.searchChannels({ query, first: FOUND }),
-    helix.searchCategories({ query, first: FOUND }),
-  ])
-  const ids = live.data.map(({ id }) => id)
-  const streams = ids.length === 0 ? [] : (await helix.getStreams({ user_id: ids })).data
-  return {
-    live: streams.map(shownOf),
-    games: games.data.slice(0, 8).map(named),
-    offline: all.data
-      .filter(({ is_live }) => !is_live)
-      .map(({ id, broadcaster_login: login, display_name }) => ({ id, login, display_name })),
-  }
 }

@@ -20,6 +20,7 @@ import { pageHeaders } from './headers.ts'
 import { showHome } from './home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
 import type { Page, PageAnswer } from './page.ts'
+import { showSuggestions } from './search.ts'
 import { type PageHandler, type PageServices, sessionOf } from './session.ts'
 import { showMarkerFile, showStudio, showStudioStatus } from './studio.ts'
 import { studioPattern } from './studio-desk.ts'
@@ -61,6 +62,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/studio/{login}/markers/export': { GET: showMarkerFile },
   '/studio/{login}/editors': { POST: submitStudioEditor },
   '/studio/{login}/videos': { POST: submitStudioVideo },
+  '/search/suggestions': { GET: showSuggestions },
   '/site/token': { POST: submitToken },
   '/console': { GET: showConsole },
   '/console/login': { POST: submitConsoleLogin },

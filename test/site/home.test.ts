@@ -1,6 +1,6 @@
 /** The home page: who is live, page by page and by filter, without a script; and what it is for an empty installation. */
 import { expect, test } from 'bun:test'
-import { newChannel, newLiveChannel } from '../operations/helix/channels.ts'
+import { goLive, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
 import type { TestServer } from '../support/server.ts'
@@ -104,6 +104,59 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     const none = await open(server(), '/?q=%3Cscript%3Ealert(1)%3C/script%3E')
     expect([none.status, none.html.includes('<script>alert')]).toEqual([200, false])
     expect(none.text).toContain('No channel or game')
+  })
+
+  test('200 search finds a part of a name, and titles and tags of live channels, the best first', async () => {
+    const made = async (login: string, changes: object = {}) => {
+      const [user] = await server().control('POST', '/users', { login })
+      await server().control('PATCH', `/channels/${user.id}`, changes)
+      return user.id as string
+    }
+    const start = async (login: string, changes: object = {}) => goLive(server(), await made(login, changes))
+    await start('dusty_wombat')
+    await start('wombats_r_us')
+    await start('titled', { title: 'All about WOMBATS' })
+    await start('tagged', { tags: ['Wombat'] })
+    await made('offline_wombat')
+    await made('xwombatx')
+    await server().control('POST', '/users', { login: 'other_login', display_name: 'Ein Wombat' })
+    const { channels, html, text } = await open(server(), '/?q=Wombat')
+    expect(channels.slice(0, 2)).toEqual(['wombats_r_us', 'dusty_wombat'])
+    expect(channels.slice(2).sort()).toEqual(['tagged', 'titled'])
+    const at = ['offline_wombat', 'other_login', 'xwombatx'].map(login => html.indexOf(`href="/${login}"`))
+    expect(at.every(place => place > 0)).toBe(true)
+    expect(at).toEqual(at.toSorted((a, b) => a - b))
+    expect(text).toContain('Ein Wombat')
+    // No character of a query is a wildcard.
+    for (const query of ['w_mbat', 'w%t', 'wom!bat', "wombat' or 1=1"])
+      expect((await open(server(), `/?q=${encodeURIComponent(query)}`)).text).toContain('No channel or game')
+  })
+
+  test('200 suggestions: the best few channels, live before offline, and games', async () => {
+    const suggest = async (query: string) => {
+      const response = await fetch(`${server().url}/search/suggestions?q=${encodeURIComponent(query)}`)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+      expect(response.headers.has('set-cookie')).toBe(false)
+      return (await response.json()).suggestions as { href: string; about: string; viewers?: string }[]
+    }
+    const [prefixed] = await server().control('POST', '/users', { login: 'numbat_offline' })
+    for (const login of ['a_numbat', 'numbat', 'the_numbat_one']) {
+      const [user] = await server().control('POST', '/users', { login })
+      await goLive(server(), user.id)
+    }
+    const found = await suggest('numbat')
+    expect(found.map(({ href }) => href)).toEqual([
+      '/numbat',
+      `/${prefixed.login}`,
+      '/a_numbat',
+      '/the_numbat_one',
+    ])
+    expect(found.map(({ viewers }) => viewers !== undefined)).toEqual([true, false, true, true])
+    expect((await suggest('tidef')).at(-1)?.about).toBe('Game')
+    for (const query of ['', ' ', '%', '\u{10ffff}', 'no such channel'])
+      expect(await suggest(query)).toEqual([])
+    expect((await suggest('a')).length).toBeLessThanOrEqual(8)
+    expect((await fetch(`${server().url}/search/suggestions?q=${'x'.repeat(201)}`)).status).toBe(400)
   })
 
   test('4xx a cursor of another list, odd values: a page about it, never a failure', async () => {

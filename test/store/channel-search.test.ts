@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Key } from '../../src/contract/page.ts'
 import { channelSearchOf, endOfPrefix, foundKey } from '../../src/domain/channel-search.ts'
 import { fold } from '../../src/domain/fold.ts'
+import { siteSearchOf } from '../../src/domain/site-search.ts'
 import { must } from '../../src/kit/must.ts'
 import type { Store } from '../../src/store/store.ts'
 import { runs } from '../support/properties.ts'
@@ -72,6 +73,20 @@ for (const engine of engines) {
         expect(await walk(query, 100)).toEqual(expectedLogins(query))
         expect(await walk(query, 7, 4)).toEqual(expectedLogins(query).slice(0, 28))
       })
+
+    test('names that have a text inside, among thousands, and not without a bound', async () => {
+      const search = must(siteSearchOf('ny 12 of'), 'a search')
+      const expected = users.filter(user => fold(user.display_name).includes('ny 12 of'))
+      const found = await store.channelSearch.inside(search, 1000)
+      expect(found.map(({ login }) => login).sort()).toEqual(expected.map(({ login }) => login).sort())
+      expect(await store.channelSearch.inside(search, 5)).toHaveLength(5)
+      for (const odd of ['%', '_', '!', 'm%y', 'ma_y'])
+        expect(await store.channelSearch.inside(must(siteSearchOf(odd), 'a search'), 10)).toEqual([])
+      const answers = []
+      for (let asked = 0; asked < 40; asked++) answers.push(store.channelSearch.inside(search, 5))
+      const sizes = (await Promise.all(answers)).map(each => each.length)
+      expect([sizes[0], sizes.at(-1)]).toEqual([5, 0])
+    })
 
     test('a search among thousands of names lets other work run', async () => {
       let turns = 0

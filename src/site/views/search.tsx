@@ -24,7 +24,8 @@ export function searchPage({ query, live, games, offline, now }: SearchView): Pa
         <h1>Results for “{query}”</h1>
         {isEmpty && (
           <p class="quiet">
-            No channel or game begins with this text. <a href="/">All live channels</a>
+            No channel or game has this text in its name, and no live channel in its title or tags.{' '}
+            <a href="/">All live channels</a>
           </p>
         )}
         {games.length > 0 && (

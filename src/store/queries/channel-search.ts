@@ -14,10 +14,13 @@
  */
 import type { Page, Window } from '../../contract/page.ts'
 import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/channel-search.ts'
+import type { SiteSearch } from '../../domain/site-search.ts'
 import type { Database } from '../database.ts'
 import { pickedPage } from '../keyset.ts'
 import { inOrderOf } from '../keyset-order.ts'
 import { all, isOneOf, limitedTo, merged, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { namesInside } from './names-inside.ts'
+import { differsFromLogin } from './other-names.ts'
 
 /** A channel as searches return it, apart from what is known only of live ones. */
 export interface MatchingChannel {
@@ -38,16 +41,17 @@ const MAX_SORTED = 2000
 /** Maximum display names that are read for one page. */
 const MAX_NAMES = 50_000
 
-/** The condition of the indexes on display names. */
-const differsFromLogin = verbatim(
-  `replace(display_name_folded, ' ', '_') <> login and replace(display_name_folded, ' ', '') <> login`,
-)
 const byLogin = inOrderOf('login')
 
-export const channelSearchQueries = (db: Database) => ({
-  /** Forward only. */
-  page: (search: ChannelSearch, window: Window) => pageOfFound(db, search, window),
-})
+export const channelSearchQueries = (db: Database) => {
+  const findInside = namesInside(db)
+  return {
+    /** Forward only. */
+    page: (search: ChannelSearch, window: Window) => pageOfFound(db, search, window),
+    /** Some channels whose names have the text anywhere, by login. */
+    inside: async (search: SiteSearch, most: number) => channelsOf(db, await findInside(search, most)),
+  }
+}
 
 async function pageOfFound(
   db: Database,
