@@ -1,5 +1,5 @@
 /**
- * Finds live channels by any part of their names, and by their titles and tags, the best first (D-163): for people, on the
+ * Finds live channels by any part of their names, and by their titles and tags, the best first (D-162): for people, on the
  * site. A filter of bits (`pair-bits.ts`) leaves few rows that may contain the query, and these are looked at. Where it leaves
  * many, because the query is a letter or a common word, the rows with the most viewers are looked at. So the cost is
  * bounded: 1 to 3 ms of CPU time for 100,000 live channels.
@@ -17,7 +17,7 @@ import type { LiveRow } from './row.ts'
 const SEARCHED = [1000, 20_000]
 /** Rows for which the place of the query is determined: of those that begin with it, and of the others. */
 const MAX_COMPARED = 150
-/** Viewer counts above this are not told apart when the largest are selected. */
+/** Viewer counts above this count as equal when the largest are selected. */
 const MAX_VIEWERS = 2 ** 16 - 1
 
 export interface FoundLive {

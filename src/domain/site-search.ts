@@ -1,5 +1,5 @@
 /**
- * How well a channel fits a search on the site (D-163). Programs that search with the API look for the beginning of a name
+ * How well a channel fits a search on the site (D-162). Programs that search with the API look for the beginning of a name
  * (`channel-search.ts`); people remember a part of it, or what the broadcast was about.
  */
 import { type ChannelSearch, channelSearchOf } from './channel-search.ts'

@@ -1,4 +1,4 @@
-/** What people find on the site: channels by any part of their names, live ones by title and tags too, and games (D-163). */
+/** What people find on the site: channels by any part of their names, live ones by title and tags too, and games (D-162). */
 import { fold } from '../domain/fold.ts'
 import { gameSearchOf } from '../domain/game-search.ts'
 import { FOUND_IN, placeInName, type SiteSearch, siteSearchOf } from '../domain/site-search.ts'
@@ -42,7 +42,7 @@ export async function search(query: string, services: SearchServices): Promise<R
   }
 }
 
-/** GET /search/suggestions: a few channels and games, for the text field while somebody types. */
+/** GET /search/suggestions: a few channels and games, for the text field while a person types. */
 export const showSuggestions: PageHandler = async (browser, services: SearchServices) => {
   const query = browser.parameter('q') ?? ''
   const asked = siteSearchOf(query)

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** The search in the header, with suggestions while somebody types. Without a script it is a form. */
+/** The search in the header, with suggestions while a person types. Without a script it is a form. */
 import { useEffect, useState } from 'preact/hooks'
 import { SearchForm } from '../components/search-form.tsx'
 import { SUGGESTION_LIST, type Suggestion, Suggestions, suggestionId } from '../components/suggestions.tsx'

@@ -1,5 +1,5 @@
 /**
- * Finds logins that have a text anywhere in the login or the display name, for the search of the site (D-163). No index
+ * Finds logins that have a text anywhere in the login or the display name, for the search of the site (D-162). No index
  * finds these on both engines, so names are read along their indexes, which contain all that is compared: 10,000 take about
  * a millisecond, then other work gets its turn. What strangers can make a store do is bounded twice: a search reads at most
  * `MAX_READ` logins and as many names, and when there are many searches, some find nothing here.
