@@ -152,6 +152,8 @@ export function targetOf(transport: WantedSubscription['transport']): string {
 
 export const WEBHOOK_TARGET = 'webhook:'
 export const SOCKET_TARGET = 'websocket:'
+/** Verifications wait in a queue of their client. */
+export const VERIFICATION_QUEUE = 'verification:'
 
 /** Two live subscriptions of a client with the same identity are the same. */
 export function identityOf(client_id: string, owner: string, wanted: WantedSubscription): string {

@@ -4,12 +4,14 @@
  * settles them with what became of the request. A message whose process died is due again when its claim ends, so each is
  * sent at least once, and twice only after a crash.
  *
- * No receiver delays another: each has a few slots, and a claim takes no more from it than are free. What is not claimed
- * waits in the store, so memory is bounded by the slots.
+ * No receiver delays another: each has a few slots, and a claim takes no more for it than are free. What is not claimed
+ * waits in the store, so memory is bounded by the slots. A receiver that fails is tried less and less often; its other
+ * messages wait in a queue, where their number costs nothing.
  */
 import type { EventSecrets } from '../auth/event-secrets.ts'
 import { type MessageOutcome, outcomeOf, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
+import { messageQueues } from '../domain/webhook-room.ts'
 import { Batcher } from '../kit/batcher.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
@@ -29,8 +31,7 @@ import { bodyOf, headersOf } from './webhook-message.ts'
 
 /** Messages of other processes, and retries, are found after this time. */
 const POLL_MILLISECONDS = 250
-/** Looking for targets is slow if very many of them wait for retries; then it takes at most a fifth of the time. */
-const SLOW_SEARCH_MILLISECONDS = 5
+/** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
 const CLAIM_MILLISECONDS = 30_000
 export const ATTEMPT_MILLISECONDS = 10_000
@@ -38,10 +39,9 @@ export const ATTEMPT_MILLISECONDS = 10_000
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
 const SETTLE_PAUSE_MILLISECONDS = 500
 const MAX_SETTLED_AT_ONCE = 200
-const MAX_TARGETS_AT_ONCE = 64
 /** How often the backlog is counted for metrics. */
 const BACKLOG_MILLISECONDS = 10_000
-const LIMITS = { ofTarget: 8, total: 256 } as const
+const LIMITS = { notifications: 256, verifications: 64 } as const
 
 export interface DispatcherOptions {
   readonly store: Store
@@ -67,12 +67,8 @@ export class WebhookDispatcher implements Measured {
   readonly #failures = new Outage()
   readonly #attempts = { delivered: 0, retry: 0, failed: 0 }
   readonly #durations = new Histogram(SECONDS)
-  /** Where the next look at targets continues, so that each gets its turn. */
-  #cursor: string = WEBHOOK_TARGET
   #backlog: Backlog = { pending: 0, lagMilliseconds: 0 }
   #backlogAt = Number.NEGATIVE_INFINITY
-  /** Time spent looking for targets in the current turn. */
-  #searchMilliseconds = 0
   #isStopping = false
   #wake: () => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
@@ -101,7 +97,7 @@ export class WebhookDispatcher implements Measured {
   async #run(): Promise<void> {
     const turn = loggingOutages(
       async () => {
-        while (!this.#isStopping && (await this.#claimSome()));
+        while (!this.#isStopping && !this.#slots.isFull && (await this.#claimSome()));
         await this.#countBacklog()
       },
       this.#options.log,
@@ -110,57 +106,45 @@ export class WebhookDispatcher implements Measured {
     while (!this.#isStopping) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
-      this.#searchMilliseconds = 0
       await turn()
       this.#logRecovery()
-      if (this.#searchMilliseconds > SLOW_SEARCH_MILLISECONDS)
-        await Bun.sleep(Math.min(4 * this.#searchMilliseconds, MAX_PAUSE_MILLISECONDS))
       const timer = setTimeout(resolve, POLL_MILLISECONDS)
       await promise
       clearTimeout(timer)
     }
   }
 
-  /** Claims from the next targets and starts sending. Returns whether there may be more to claim now. */
+  /** Claims messages and starts sending them. Returns whether there may be more to claim now. */
   async #claimSome(): Promise<boolean> {
-    if (this.#slots.free === 0) return false
     const { store, clock } = this.#options
+    if (!(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
-    const due = await store.eventDeliveries.dueTargets(WEBHOOK_TARGET, this.#cursor, MAX_TARGETS_AT_ONCE)
-    this.#searchMilliseconds += performance.now() - beganAt
-    const targets = due.map(row => row.target)
-    const free = this.#slots.freeAt(targets, performance.now())
-    const isLastPage = targets.length < MAX_TARGETS_AT_ONCE
-    this.#cursor = isLastPage ? WEBHOOK_TARGET : (targets.at(-1) ?? WEBHOOK_TARGET)
-    if (free.length === 0) return !isLastPage
-    const last = free.at(-1)
-    // The targets behind it come first next time.
-    if (last !== undefined && free.reduce((sum, { most }) => sum + most, 0) === this.#slots.free)
-      this.#cursor = last.target
-    const forMilliseconds = CLAIM_MILLISECONDS
-    const claimed = await store.commands.claimDeliveries({
-      capacities: free,
-      forMilliseconds,
+    const { claimed, more } = await store.commands.claimWebhooks({
+      room: this.#slots.room(beganAt),
+      forMilliseconds: CLAIM_MILLISECONDS,
       now: clock.now(),
     })
     for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
       const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
       this.#inFlight.add(sent)
     }
-    return claimed.length > 0 || !isLastPage
+    if (more && claimed.length === 0)
+      await Bun.sleep(Math.min(performance.now() - beganAt, MAX_PAUSE_MILLISECONDS))
+    return more
   }
 
   async #countBacklog(): Promise<void> {
     const now = performance.now()
     if (now - this.#backlogAt < BACKLOG_MILLISECONDS) return
     this.#backlogAt = now
-    this.#backlog = await this.#options.store.eventDeliveries.backlog(WEBHOOK_TARGET)
+    this.#backlog = await this.#options.store.eventDeliveries.backlog()
   }
 
   async #deliver(message: Message): Promise<void> {
     const [first] = message
     const beganAt = performance.now()
-    const free = this.#slots.take(first.target, first.subscription_id, beganAt)
+    const queues = messageQueues(first)
+    const free = this.#slots.take(queues, first.attempts > 0, beganAt)
     const challenge = first.kind === 'webhook_callback_verification' ? randomAlphanumerics(32) : undefined
     const answer = await this.#send(message, challenge)
     const milliseconds = Math.round(performance.now() - beganAt)
@@ -172,11 +156,20 @@ export class WebhookDispatcher implements Measured {
       ...outcome,
       answer_status: answer.status,
       milliseconds,
+      ...(outcome.outcome === 'delivered'
+        ? { queues }
+        : {
+            failed: {
+              queues,
+              isOrdered: first.lane !== null,
+              maxPauseMilliseconds: (retrySeconds[0] ?? 0) * 1000,
+            },
+          }),
       ...(outcome.subscription && {
         subscription: { ...outcome.subscription, id: first.subscription_id },
       }),
     } as DeliveryOutcome)
-    free(outcome.outcome === 'delivered')
+    free()
     this.#wake()
   }
 
@@ -241,7 +234,7 @@ export class WebhookDispatcher implements Measured {
   measure(metrics: Metrics): void {
     metrics.gauge(
       'strand_webhooks_pending',
-      'Messages to webhooks that are not delivered yet, including those that wait for a retry.',
+      'Messages to webhooks that are not delivered yet, including those that wait for a retry; at most 10,000 are counted.',
       this.#backlog.pending,
     )
     metrics.gauge(

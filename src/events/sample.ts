@@ -21,6 +21,7 @@ export function sampleMessage(
     message: id,
     kind,
     target: '',
+    lane: null,
     attempts: 0,
     subscription_id: uuid(),
     client_id: '',

@@ -1,142 +1,77 @@
-/**
- * How many requests may be in flight. Three rules keep slow receivers from delaying others:
- *
- * - Each target has a few slots, and all of them a total.
- * - Several receivers may share a host. A subscription that fails, or takes long to answer, gets one request at a time, and
- *   all such subscriptions of a target at most half of its slots.
- * - Targets that have not taken a message yet, or failed to take the last one, share half of the total.
- */
-import type { Capacity } from '../store/commands/claim-deliveries.ts'
+/** The webhook requests of this process that are in flight, for the rules of `domain/webhook-room.ts`. */
+import {
+  type MessageGroup,
+  type MessageQueues,
+  messageGroup,
+  type WebhookRoom,
+} from '../domain/webhook-room.ts'
 
-export interface SlotLimits {
-  readonly ofTarget: number
-  readonly total: number
-}
+export type SlotLimits = Readonly<Record<MessageGroup, number>>
 
-/** After this many targets the ones that were idle longest are forgotten. */
-const MAX_KNOWN_TARGETS = 10_000
-/** The same for the failing subscriptions of a target. */
-const MAX_KNOWN_FAILING = 200
 const SLOW_MILLISECONDS = 1000
 
-interface SubscriptionState {
-  /** When each request in flight was sent. */
-  readonly sentAt: number[]
-  isFailing: boolean
-}
-
-interface TargetState {
-  inFlight: number
-  /** How the last request ended; undefined before that. */
-  tookLast: boolean | undefined
-  /** Those that fail or have requests in flight. */
-  readonly subscriptions: Map<string, SubscriptionState>
+interface Request {
+  readonly queues: MessageQueues
+  readonly group: MessageGroup
+  readonly sentAt: number
+  /** Whether its lane was failing when it was sent. */
+  readonly isFailing: boolean
 }
 
 export class Slots {
   readonly #limits: SlotLimits
-  readonly #targets = new Map<string, TargetState>()
-  #inFlight = 0
-  /** Of requests to targets that were unproven when they were sent. */
-  #unproven = 0
+  readonly #requests = new Set<Request>()
+  readonly #counts: Record<MessageGroup, number> = { notifications: 0, verifications: 0 }
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return this.#requests.size
   }
 
-  get free(): number {
-    return this.#limits.total - this.#inFlight
+  /** Whether there is nothing that could be sent. */
+  get isFull(): boolean {
+    return this.#counts.notifications >= this.#limits.notifications
   }
 
-  /** What may be sent to each target now, as long as there is a free slot in total. Targets without one are left out. */
-  freeAt(targets: readonly string[], now: number): Capacity[] {
-    let left = this.free
-    let leftForUnproven = Math.floor(this.#limits.total / 2) - this.#unproven
-    const free: Capacity[] = []
-    for (const target of targets) {
-      const state = this.#targets.get(target)
-      const isProven = state?.tookLast === true
-      const ofTarget = this.#limits.ofTarget - (state?.inFlight ?? 0)
-      const most = Math.min(ofTarget, left, isProven ? left : leftForUnproven)
-      if (most <= 0) continue
-      free.push(...(state === undefined ? [{ target, most }] : this.#freeOf(target, state, most, now)))
-      left -= most
-      if (!isProven) leftForUnproven -= most
+  /** What may be sent now. */
+  room(now: number): WebhookRoom {
+    const taken: Record<string, number> = {}
+    const held: Record<string, number> = {}
+    const heldIn = { notifications: 0, verifications: 0 }
+    const slow = new Set<string>()
+    for (const { queues, sentAt } of this.#requests)
+      if (now - sentAt > SLOW_MILLISECONDS) slow.add(queues.lane)
+    for (const request of this.#requests) {
+      const { host, lane } = request.queues
+      for (const name of new Set([host, lane])) taken[name] = (taken[name] ?? 0) + 1
+      if (!request.isFailing && !slow.has(lane)) continue
+      held[host] = (held[host] ?? 0) + 1
+      heldIn[request.group] += 1
     }
-    return free
-  }
-
-  /** The free slots of a target: some for subscriptions that fail, one each, and the rest for the others. */
-  #freeOf(target: string, { subscriptions }: TargetState, most: number, now: number): Capacity[] {
-    const held = [...subscriptions].filter(([, state]) => isHeld(state, now))
-    if (held.length === 0) return [{ target, most }]
-    const heldInFlight = held.reduce((sum, [, { sentAt }]) => sum + sentAt.length, 0)
-    const mostHeld = Math.min(most, Math.max(0, Math.floor(this.#limits.ofTarget / 2) - heldInFlight))
-    const idle = held.filter(([, { sentAt }]) => sentAt.length === 0).map(([id]) => id)
-    const retried = Math.min(mostHeld, idle.length)
-    return [
-      ...(retried > 0 ? [{ target, most: retried, oneOfEach: idle }] : []),
-      ...(most > retried ? [{ target, most: most - retried, except: held.map(([id]) => id) }] : []),
-    ]
-  }
-
-  /** Takes a slot. The returned function gives it back, with how the request ended. */
-  take(target: string, subscription: string, now: number): (took: boolean) => void {
-    const state = this.#targets.get(target) ?? { inFlight: 0, tookLast: undefined, subscriptions: new Map() }
-    this.#remember(target, state)
-    const { subscriptions } = state
-    const sender = subscriptions.get(subscription) ?? { sentAt: [], isFailing: false }
-    subscriptions.set(subscription, sender)
-    const isUnproven = state.tookLast !== true
-    state.inFlight += 1
-    sender.sentAt.push(now)
-    this.#inFlight += 1
-    if (isUnproven) this.#unproven += 1
-    return took => {
-      state.inFlight -= 1
-      state.tookLast = took
-      sender.sentAt.splice(sender.sentAt.indexOf(now), 1)
-      sender.isFailing = !took
-      if (sender.sentAt.length === 0) forgetOrKeepLast(subscriptions, subscription, sender)
-      this.#inFlight -= 1
-      if (isUnproven) this.#unproven -= 1
+    const free = (group: MessageGroup) => this.#limits[group] - this.#counts[group]
+    const freeForFailing = (group: MessageGroup) => Math.floor(this.#limits[group] / 2) - heldIn[group]
+    return {
+      free: { notifications: free('notifications'), verifications: free('verifications') },
+      freeForFailing: {
+        notifications: freeForFailing('notifications'),
+        verifications: freeForFailing('verifications'),
+      },
+      taken,
+      held,
+      slow: [...slow],
     }
   }
 
-  #remember(target: string, state: TargetState): void {
-    this.#targets.delete(target)
-    this.#targets.set(target, state)
-    if (this.#targets.size <= MAX_KNOWN_TARGETS) return
-    for (const [oldest, { inFlight }] of this.#targets) {
-      if (inFlight > 0) continue
-      this.#targets.delete(oldest)
-      return
+  /** Takes a slot. The returned function gives it back. */
+  take(queues: MessageQueues, isFailing: boolean, now: number): () => void {
+    const request = { queues, group: messageGroup(queues), sentAt: now, isFailing }
+    this.#requests.add(request)
+    this.#counts[request.group] += 1
+    return () => {
+      if (this.#requests.delete(request)) this.#counts[request.group] -= 1
     }
-  }
-}
-
-/** Whether a subscription fails, or a request to it has been in flight for long. */
-function isHeld({ sentAt, isFailing }: SubscriptionState, now: number): boolean {
-  return isFailing || (sentAt[0] !== undefined && now - sentAt[0] > SLOW_MILLISECONDS)
-}
-
-/** Forgets a subscription that does not fail; one that does becomes the newest, and the oldest of too many is forgotten. */
-function forgetOrKeepLast(
-  subscriptions: Map<string, SubscriptionState>,
-  id: string,
-  state: SubscriptionState,
-): void {
-  subscriptions.delete(id)
-  if (!state.isFailing) return
-  subscriptions.set(id, state)
-  if (subscriptions.size <= MAX_KNOWN_FAILING) return
-  for (const [oldest, { sentAt }] of subscriptions) {
-    if (sentAt.length > 0) continue
-    subscriptions.delete(oldest)
-    return
   }
 }

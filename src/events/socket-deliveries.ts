@@ -92,7 +92,7 @@ export class SocketDeliveries {
       let after = SOCKET_TARGET
       for (;;) {
         if (sockets.size === 0) return
-        const due = await store.eventDeliveries.dueTargets(SOCKET_TARGET, after, TARGETS_AT_ONCE)
+        const due = await store.eventDeliveries.dueSockets(after, TARGETS_AT_ONCE)
         await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
         const last = due.at(-1)
         if (last === undefined || due.length < TARGETS_AT_ONCE) break
@@ -103,13 +103,13 @@ export class SocketDeliveries {
 
   async #deliverTo(ids: readonly string[]): Promise<void> {
     const { store, node, sockets } = this.#options
-    const capacities = ids.flatMap(id => {
-      const most = sockets.get(id)?.room ?? 0
-      return most > 0 ? [{ target: SOCKET_TARGET + id, most }] : []
+    const rooms = ids.flatMap(session_id => {
+      const most = sockets.get(session_id)?.room ?? 0
+      return most > 0 ? [{ session_id, most }] : []
     })
-    if (capacities.length === 0) return
-    const claim = { capacities, node, forMilliseconds: CLAIM_MILLISECONDS }
-    const claimed = await store.commands.claimDeliveries(claim)
+    if (rooms.length === 0) return
+    const claim = { rooms, node, forMilliseconds: CLAIM_MILLISECONDS }
+    const claimed = await store.commands.claimSocketMessages(claim)
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
       sockets.get(session_id)?.deliver(
         deliveries.map(row => ({

@@ -1,6 +1,7 @@
 /** Every table with user data, referencing tables before referenced ones. A test compares the list with the schema. */
 export const WORLD_TABLES = [
   'event_deliveries',
+  'event_queues',
   'events',
   'event_subscriptions',
   'event_sockets',

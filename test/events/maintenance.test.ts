@@ -19,6 +19,13 @@ import { anyStreamKey } from '../support/stores.ts'
 const DAY = 24 * 3600 * 1000
 const KEPT = { videosDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }
 const TARGET = 'webhook:example.org'
+const ANY_ROOM = {
+  free: { notifications: 1000, verifications: 1000 },
+  freeForFailing: { notifications: 1000, verifications: 1000 },
+  taken: {},
+  held: {},
+  slow: [],
+}
 
 interface Bench {
   readonly store: Store
@@ -73,8 +80,7 @@ const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewE
 
 /** Settles everything that is due with an outcome. */
 async function settle(store: Store, outcome: Partial<DeliveryOutcome> = {}): Promise<number> {
-  const capacities = [{ target: TARGET, most: 1000 }]
-  const claimed = await store.commands.claimDeliveries({ capacities, forMilliseconds: 30_000 })
+  const { claimed } = await store.commands.claimWebhooks({ room: ANY_ROOM, forMilliseconds: 30_000 })
   const outcomes = claimed.map(({ id, kind, subscription_id }): DeliveryOutcome => {
     const enabled = { id: subscription_id, status: 'enabled', revokes: false } as const
     return {

@@ -1,94 +1,103 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { Admission, HOST_SLOTS } from '../../src/domain/webhook-room.ts'
 import { Slots } from '../../src/events/slots.ts'
 
-const LIMITS = { ofTarget: 8, total: 256 }
-const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`)
+const LIMITS = { notifications: 256, verifications: 64 }
+const queues = (host: string, lane: string) => ({ host: `webhook:${host}`, lane })
+const verification = (client: string) => ({ host: `verification:${client}`, lane: `verification:${client}` })
+const admission = (slots: Slots, now = 0) => new Admission(slots.room(now))
 
-test('a target has 8 slots', () => {
+/** Sends as many messages of a lane as there are places for. */
+function fill(slots: Slots, sent: ReturnType<typeof queues>, isFailing = false): number {
+  const room = admission(slots)
+  let count = 0
+  for (; room.take(sent, isFailing) === undefined; count++) slots.take(sent, isFailing, 0)
+  return count
+}
+
+test('a host has 8 slots, and what is over waits in its queue', () => {
   const slots = new Slots(LIMITS)
-  expect(slots.freeAt(['a', 'b'], 0)).toEqual([
-    { target: 'a', most: 8 },
-    { target: 'b', most: 8 },
-  ])
-  const [first, ...others] = Array.from({ length: 8 }, () => slots.take('a', 's', 0))
-  expect(slots.freeAt(['a', 'b'], 0)).toEqual([{ target: 'b', most: 8 }])
-  first?.(true)
-  expect(slots.freeAt(['a'], 0)).toEqual([{ target: 'a', most: 1 }])
-  for (const giveBack of others) giveBack(true)
-  expect(slots.freeAt(['a'], 0)).toEqual([{ target: 'a', most: 8 }])
+  const room = admission(slots)
+  const freed = Array.from({ length: HOST_SLOTS }, () => {
+    expect(room.take(queues('a', 's'), false)).toBeUndefined()
+    return slots.take(queues('a', 's'), false, 0)
+  })
+  expect(room.take(queues('a', 's'), false)).toBe('webhook:a')
+  expect(room.take(queues('b', 's2'), false)).toBeUndefined()
+  expect(admission(slots).most('webhook:a', false)).toBe(0)
+  freed[0]?.()
+  expect(admission(slots).most('webhook:a', false)).toBe(1)
+  for (const free of freed.slice(1)) free()
   expect(slots.inFlight).toBe(0)
 })
 
-test('a subscription that fails gets one request at a time, beside the others of its target', () => {
+test('a subscription that fails gets one request at a time, beside the others of its host', () => {
   const slots = new Slots(LIMITS)
-  slots.take('a', 'fails', 0)(false)
-  expect(slots.freeAt(['a'], 0)).toEqual([
-    { target: 'a', most: 1, oneOfEach: ['fails'] },
-    { target: 'a', most: 7, except: ['fails'] },
-  ])
-  const again = slots.take('a', 'fails', 0)
-  expect(slots.freeAt(['a'], 0)).toEqual([{ target: 'a', most: 7, except: ['fails'] }])
-  again(true)
-  expect(slots.freeAt(['a'], 0)).toEqual([{ target: 'a', most: 8 }])
+  const room = admission(slots)
+  expect(room.take(queues('a', 'fails'), true)).toBeUndefined()
+  expect(room.take(queues('a', 'fails'), true)).toBe('fails')
+  expect(room.take(queues('a', 'other'), false)).toBeUndefined()
+  expect(room.most('fails', true)).toBe(0)
 })
 
-test('subscriptions that fail use at most half of the slots of their target', () => {
-  const slots = new Slots(LIMITS)
-  for (const id of names('fails', 10)) slots.take('a', id, 0)(false)
-  const [retried, others] = slots.freeAt(['a'], 0)
-  expect([retried?.most, retried?.oneOfEach?.length, others?.most]).toEqual([4, 10, 4])
-  for (const id of names('fails', 4)) slots.take('a', id, 0)
-  expect(slots.freeAt(['a'], 0)).toEqual([{ target: 'a', most: 4, except: names('fails', 10) }])
+test('subscriptions that fail use at most half of the slots of their host', () => {
+  const room = admission(new Slots(LIMITS))
+  const waits = Array.from({ length: 6 }, (_, n) => room.take(queues('a', `fails ${n}`), true))
+  expect(waits).toEqual([undefined, undefined, undefined, undefined, 'webhook:a', 'webhook:a'])
+  expect(room.take(queues('a', 'healthy'), false)).toBeUndefined()
 })
 
 test('a subscription with a request that takes long gets no further one', () => {
   const slots = new Slots(LIMITS)
-  const slow = slots.take('a', 'slow', 0)
-  expect(slots.freeAt(['a'], 900)).toEqual([{ target: 'a', most: 7 }])
-  expect(slots.freeAt(['a'], 1100)).toEqual([{ target: 'a', most: 7, except: ['slow'] }])
-  slow(true)
-  expect(slots.freeAt(['a'], 1100)).toEqual([{ target: 'a', most: 8 }])
+  const free = slots.take(queues('a', 'slow'), false, 0)
+  expect(admission(slots, 900).take(queues('a', 'slow'), false)).toBeUndefined()
+  expect(admission(slots, 1100).take(queues('a', 'slow'), false)).toBe('slow')
+  expect(admission(slots, 1100).take(queues('a', 'other'), false)).toBeUndefined()
+  free()
+  expect(admission(slots, 1100).take(queues('a', 'slow'), false)).toBeUndefined()
 })
 
-test('targets that hang leave half of all slots to those that have taken a message', () => {
+test('what fails leaves half of all slots to what does not', () => {
   const slots = new Slots(LIMITS)
-  slots.take('proven', 's', 0)(true)
-  for (const { target, most } of slots.freeAt(names('hangs', 1000), 0))
-    for (let n = 0; n < most; n++) slots.take(target, 's', 0)
+  for (let n = 0; n < 300; n++) fill(slots, queues(`host ${n}`, `lane ${n}`), true)
   expect(slots.inFlight).toBe(128)
-  expect(slots.freeAt(['another', 'proven'], 0)).toEqual([{ target: 'proven', most: 8 }])
+  expect(fill(slots, queues('healthy', 's'))).toBe(HOST_SLOTS)
+})
+
+test('verifications take no slot of notifications, and a client has 8 of them, or one if they fail', () => {
+  const slots = new Slots(LIMITS)
+  expect(fill(slots, verification('one'))).toBe(HOST_SLOTS)
+  expect(fill(slots, verification('fails'), true)).toBe(1)
+  for (let n = 0; n < 100; n++) fill(slots, verification(`fails ${n}`), true)
+  expect(fill(slots, verification('another'))).toBe(HOST_SLOTS)
+  for (let n = 0; n < 100; n++) fill(slots, verification(`client ${n}`))
+  expect(slots.inFlight).toBe(LIMITS.verifications)
+  expect(slots.isFull).toBe(false)
+  expect(fill(slots, queues('host', 's'))).toBe(HOST_SLOTS)
 })
 
 test('limits hold whatever the order of requests and their ends', () => {
   const steps = fc.array(
-    fc.record({ target: fc.integer({ min: 0, max: 60 }), ends: fc.boolean(), took: fc.boolean() }),
+    fc.record({ host: fc.integer({ min: 0, max: 60 }), ends: fc.boolean(), fails: fc.boolean() }),
   )
   fc.assert(
     fc.property(steps, all => {
-      const slots = new Slots({ ofTarget: 3, total: 20 })
-      const running: { target: string; end: (took: boolean) => void }[] = []
-      for (const { target, ends, took } of all) {
-        if (ends) running.shift()?.end(took)
+      const slots = new Slots({ notifications: 20, verifications: 0 })
+      const running: { host: string; end: () => void }[] = []
+      for (const { host, ends, fails } of all) {
+        if (ends) running.shift()?.end()
         else
-          for (const { target: name, most } of slots.freeAt([`t${target}`], 0))
-            for (let n = 0; n < most; n++) running.push({ target: name, end: slots.take(name, `s${n}`, 0) })
-        const counts = Map.groupBy(running, each => each.target)
-        if ([...counts.values()].some(each => each.length > 3)) return false
-        if (slots.inFlight !== running.length || slots.inFlight > 20 || slots.free < 0) return false
+          for (let n = 0; n < 3; n++) {
+            const sent = queues(`h${host}`, `${host} ${n}`)
+            if (admission(slots).take(sent, fails) === undefined)
+              running.push({ host: sent.host, end: slots.take(sent, fails, 0) })
+          }
+        const counts = Map.groupBy(running, each => each.host)
+        if ([...counts.values()].some(each => each.length > HOST_SLOTS)) return false
+        if (slots.inFlight !== running.length || slots.inFlight > 20) return false
       }
       return true
     }),
   )
-})
-
-test('memory is bounded by the number of targets that are remembered', () => {
-  const slots = new Slots(LIMITS)
-  const held = slots.take('held', 's', 0)
-  for (const target of names('t', 30_000)) slots.take(target, 's', 0)(false)
-  // The first of them is forgotten and counts as new, the last is not.
-  expect(slots.freeAt(['t0'], 0)).toEqual([{ target: 't0', most: 8 }])
-  expect(slots.freeAt(['t29999'], 0)).toHaveLength(2)
-  held(false)
-  expect(slots.inFlight).toBe(0)
 })

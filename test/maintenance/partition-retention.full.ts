@@ -185,8 +185,9 @@ describe.skipIf(!engines.includes('postgres'))('retention', () => {
     sealed: 'sealed',
   }
   const settle = async () => {
-    const capacities = [{ target: TARGET, most: 1000 }]
-    const claimed = await store.commands.claimDeliveries({ capacities, forMilliseconds: 30_000 })
+    const most = { notifications: 1000, verifications: 1000 }
+    const room = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [] }
+    const { claimed } = await store.commands.claimWebhooks({ room, forMilliseconds: 30_000 })
     await store.commands.settleDeliveries({
       outcomes: claimed.map(({ id, kind, subscription_id }) => ({
         ids: [id],

@@ -1,12 +1,13 @@
 /** The end of event subscriptions, with what they depend on (D-133). */
 import { findEventType } from '../../contract/events/event-types.ts'
-import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import type { SubscriptionStatus, TransportMethod } from '../../contract/resources/event-subscription.ts'
 import { topicsAbout } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, lockRows, type Sql, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockRows, type Sql, sql } from '../sql/tag.ts'
 import { sendMessage } from './emit.ts'
 import { type Depending, stillAuthorizedBy } from './event-authorization.ts'
+import { cancel, wakeQueues } from './webhook-queues.ts'
 
 /** Ends subscriptions: nothing more is sent to them but, to those that are revoked, a last message. */
 export async function endSubscriptions(
@@ -22,18 +23,41 @@ export async function endSubscriptions(
             where ended_at is null and status = 'enabled' and ${where}${lockRows}`,
       )
     : []
-  const ended = await tx.all<{ id: string }>(
+  const ended = await tx.all<Ended>(
     sql`update event_subscriptions set status = ${status}, ended_at = ${isoMillis(Date.now())}
-        where ended_at is null and ${where} returning id`,
+        where ended_at is null and ${where} returning id, lane, method`,
   )
   if (ended.length === 0) return 0
-  const ids = ended.map(row => row.id)
-  await tx.run(
-    sql`update event_deliveries set status = 'canceled', due_at = null, finished_at = ${isoMillis(Date.now())}
-        where ${isOneOf(sql`subscription_id`, ids)} and due_at is not null`,
-  )
+  await cancelDeliveries(tx, ended)
   for (const row of notified) await sendMessage(tx, 'revocation', row)
   return ended.length
+}
+
+interface Ended {
+  readonly id: string
+  readonly lane: string | null
+  readonly method: TransportMethod
+}
+
+/** Webhook messages that are canceled at once. If more wait, claims cancel the others, some at a time. */
+const CANCELED_AT_ONCE = 500
+
+async function cancelDeliveries(tx: Transaction, ended: readonly Ended[]): Promise<void> {
+  const pending = (method: TransportMethod) => {
+    const ids = ended.filter(row => row.method === method).map(row => row.id)
+    return sql`${isOneOf(sql`subscription_id`, ids)} and due_at is not null`
+  }
+  await tx.run(sql`${cancel()} where ${pending('websocket')}`)
+  const webhooks = ended.filter(row => row.method === 'webhook')
+  if (webhooks.length === 0) return
+  await tx.run(
+    sql`${cancel()} where seq in (
+          select seq from event_deliveries where ${pending('webhook')}${limitedTo(CANCELED_AT_ONCE)})`,
+  )
+  await wakeQueues(
+    tx,
+    webhooks.map(({ id, lane }) => lane ?? id),
+  )
 }
 
 /** Ends the subscriptions of a client that depend on an authorization which its user has withdrawn. */

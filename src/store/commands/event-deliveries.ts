@@ -1,11 +1,13 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { EventDelivery } from '../../contract/resources/event.ts'
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
-import { isOneOf, limitedTo, sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, limitedTo, sql, storeClock, tableOf } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
+import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
 
 /** What became of an attempt. */
 export interface DeliveryOutcome {
@@ -18,6 +20,10 @@ export interface DeliveryOutcome {
   /** Why it failed, for the operator. */
   readonly answer?: string | undefined
   readonly milliseconds: number
+  /** Of a webhook message that was delivered: the queues that go on. */
+  readonly queues?: MessageQueues
+  /** Of a webhook message that was not: the queue that pauses. */
+  readonly failed?: Omit<FailedRequest, 'retryMilliseconds'>
   /** What this means for the subscription, if anything. */
   readonly subscription?: {
     readonly id: string
@@ -31,7 +37,12 @@ export async function settleDeliveries(
   args: { outcomes: readonly DeliveryOutcome[] },
 ): Promise<void> {
   const finished_at = isoMillis(Date.now())
-  for (const each of args.outcomes) {
+  const [delivered, others] = [
+    args.outcomes.filter(each => each.outcome === 'delivered'),
+    args.outcomes.filter(each => each.outcome !== 'delivered'),
+  ]
+  await settleDelivered(tx, delivered, finished_at)
+  for (const each of others) {
     const { outcome, retryMilliseconds = 0, answer_status = null, answer = null, milliseconds } = each
     const these = sql`${isOneOf(sql`id`, each.ids)} and due_at is not null`
     if (outcome === 'retry')
@@ -42,11 +53,14 @@ export async function settleDeliveries(
       )
     else
       await tx.run(
-        sql`update event_deliveries set status = ${outcome}, due_at = null, finished_at = ${finished_at},
-              answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
+        sql`update event_deliveries set status = ${outcome}, due_at = null, waits_in = null,
+              finished_at = ${finished_at}, answer_status = ${answer_status}, answer = ${answer},
+              milliseconds = ${milliseconds}
             where ${these}`,
       )
-    const { subscription } = each
+    if (each.failed !== undefined) await pauseQueue(tx, { ...each.failed, retryMilliseconds })
+  }
+  for (const { subscription } of args.outcomes) {
     if (subscription?.status === 'enabled')
       await tx.run(
         sql`update event_subscriptions set status = 'enabled'
@@ -55,10 +69,30 @@ export async function settleDeliveries(
     else if (subscription !== undefined)
       await endSubscriptions(tx, sql`id = ${subscription.id}`, subscription.status, subscription)
   }
+  await wakeQueues(tx, [...new Set(delivered.flatMap(({ queues }) => (queues ? Object.values(queues) : [])))])
+}
+
+/** All in one statement: nearly every message is delivered at the first attempt. */
+async function settleDelivered(
+  tx: Transaction,
+  delivered: readonly DeliveryOutcome[],
+  finished_at: string,
+): Promise<void> {
+  if (delivered.length === 0) return
+  const rows = delivered.flatMap(({ ids, answer_status = null, milliseconds }) =>
+    ids.map(id => ({ id, answer_status, milliseconds })),
+  )
+  await tx.run(
+    sql`update event_deliveries set status = 'delivered', due_at = null, waits_in = null, finished_at = ${finished_at},
+          answer_status = cast(done.answer_status as integer), answer = null,
+          milliseconds = cast(done.milliseconds as integer)
+        from ${tableOf(rows, ['id', 'answer_status', 'milliseconds'])} as done
+        where event_deliveries.id = done.id and due_at is not null`,
+  )
 }
 
 const pendingAgain = sql`update event_deliveries set status = 'pending', attempts = 0, due_at = ${storeClock},
-  finished_at = null`
+  waits_in = null, finished_at = null`
 
 /** Sends a message again, with the others of the same request. */
 export async function resendDelivery(

@@ -55,39 +55,63 @@ function orderOf({ subscription_id, status }: DeliveryFilter, event_seq: number 
   return status === undefined ? inOrderOf('seq') : inOrderWithin({ status }, ['seq'])
 }
 
+/** The conditions of the indexes. */
+const isScheduled = sql`due_at is not null and waits_in is null and target < 'websocket:'`
+const isToSocket = sql`due_at is not null and target >= 'websocket:'`
+
+const MAX_COUNTED = 10_000
+
 /** Messages that are still to be sent. */
 export interface Backlog {
+  /** At most 10,000. */
   readonly pending: number
   /** How long the oldest has been due; 0 if none is. */
   readonly lagMilliseconds: number
 }
 
 export const eventDeliveryQueries = (db: Database) => ({
-  /** The messages to targets with this prefix. */
-  backlog: async (prefix: string): Promise<Backlog> => {
+  /** Webhook messages that are still to be sent. Many are not counted to the end, so that the cost is bounded. */
+  backlog: async (): Promise<Backlog> => {
     const row = await db.get<{ pending: number | string; lag: number | string | null }>(
-      sql`select count(*) as pending, (select ${storeClock}) - min(due_at) as lag from event_deliveries
-          where due_at is not null and target > ${prefix} and target < ${`${prefix}\u{10ffff}`}`,
+      sql`select (select count(*) from (select 1 from event_deliveries where ${isScheduled}${limitedTo(MAX_COUNTED)}) s)
+            + (select count(*) from (select 1 from event_deliveries
+                where waits_in is not null and due_at is not null${limitedTo(MAX_COUNTED)}) w) as pending,
+          (select ${storeClock}) - oldest.at as lag
+          from (select min(at) as at from (
+            select min(due_at) as at from event_deliveries where ${isScheduled}
+            union all select min(next_at) from event_queues) as dues) as oldest`,
     )
-    return { pending: Number(row?.pending ?? 0), lagMilliseconds: Math.max(Number(row?.lag ?? 0), 0) }
+    return {
+      pending: Math.min(Number(row?.pending ?? 0), MAX_COUNTED),
+      lagMilliseconds: Math.max(Number(row?.lag ?? 0), 0),
+    }
+  },
+
+  /** Whether there is a webhook message to look at now. */
+  isWebhookDue: async (): Promise<boolean> => {
+    const found = await db.get(
+      sql`select 1 as found where exists (
+            select 1 from event_deliveries where ${isScheduled} and due_at <= (select ${storeClock}))
+          or exists (select 1 from event_queues where next_at <= (select ${storeClock}))`,
+    )
+    return found !== undefined
   },
 
   /**
-   * Targets with this prefix that have a message which is due, in order after `after`. Steps from target to target along the
+   * Targets of WebSockets that have a message which is due, in order after `after`. Steps from target to target along the
    * index, however many messages each has.
    */
-  dueTargets: (prefix: string, after: string, most: number) =>
+  dueSockets: (after: string, most: number) =>
     db.all<{ target: string }>(
       sql`with recursive targets (target) as (
-            select min(target) from event_deliveries
-            where due_at is not null and target > ${after} and target < ${`${prefix}\u{10ffff}`}
+            select min(target) from event_deliveries where ${isToSocket} and target > ${after}
             union all
-            select (select min(target) from event_deliveries
-                    where due_at is not null and target > targets.target and target < ${`${prefix}\u{10ffff}`})
+            select (select min(target) from event_deliveries where ${isToSocket} and target > targets.target)
             from targets where targets.target is not null)
           select target from targets
           where target is not null and exists (
-            select 1 from event_deliveries d where d.target = targets.target and d.due_at <= (select ${storeClock}))
+            select 1 from event_deliveries d
+            where d.target = targets.target and d.target >= 'websocket:' and d.due_at <= (select ${storeClock}))
           ${limitedTo(most)}`,
     ),
 

@@ -19,6 +19,7 @@ import { compactRows } from './017-compact-rows.ts'
 import { keysByMasterKey } from './018-keys-by-master-key.ts'
 import { departedPublishers } from './019-departed-publishers.ts'
 import { listFilters } from './020-list-filters.ts'
+import { eventQueues } from './021-event-queues.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -51,4 +52,5 @@ export const migrations: readonly Migration[] = [
   { text: keysByMasterKey, additive: true },
   { text: departedPublishers, additive: true },
   { text: listFilters, additive: false },
+  { text: eventQueues, additive: false },
 ]

@@ -1,0 +1,48 @@
+import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, limitedTo, lockFreeRows, lockRows, sql } from '../sql/tag.ts'
+import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
+
+/** How many messages a WebSocket has room for. */
+export interface SocketRoom {
+  readonly session_id: string
+  readonly most: number
+}
+
+/** Messages that one claim looks at and takes. */
+const MAX_CLAIM = 1000
+
+/** Claims messages that are due, for WebSockets that this node still has. Of messages in one lane only the first is claimed. */
+export async function claimSocketMessages(
+  tx: Transaction,
+  args: ClaimTimes & { readonly node: string; readonly rooms: readonly SocketRoom[] },
+): Promise<ClaimedDelivery[]> {
+  const ids = args.rooms.map(room => room.session_id)
+  // A WebSocket that moves to another node meanwhile waits for this transaction.
+  const held = await tx.all<{ id: string }>(
+    sql`select id from event_sockets where node = ${args.node} and ${isOneOf(sql`id`, ids)} order by id${lockRows}`,
+  )
+  if (held.length === 0) return []
+  const here = new Set(held.map(({ id }) => id))
+  const left = new Map(
+    args.rooms
+      .filter(room => here.has(room.session_id))
+      .map(({ session_id, most }) => [SOCKET_TARGET + session_id, most]),
+  )
+  const found = await tx.all<Claim & { readonly target: string; readonly is_first: number }>(
+    sql`select d.id, d.message, d.target, ${isFirstInLane} as is_first from event_deliveries d
+        where ${isOneOf(sql`d.target`, [...left.keys()])} and d.target >= 'websocket:' and d.due_at <= ${storeNow}
+        order by d.due_at, d.seq${limitedTo(MAX_CLAIM)}${lockFreeRows}`,
+  )
+  const due = found.flatMap(({ id, message, target, is_first }) => {
+    const most = left.get(target) ?? 0
+    if (is_first === 0 || most === 0) return []
+    left.set(target, most - 1)
+    return [{ id, message }]
+  })
+  return claimThese(tx, due, args)
+}
+
+/** 1 if no earlier message of the lane of `d` is pending. */
+export const isFirstInLane = sql`case when d.lane is null or not exists (
+  select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq) then 1 else 0 end`

@@ -1,0 +1,312 @@
+/**
+ * Claims messages to webhooks. What is looked at is either claimed or put into a queue where it waits without being looked
+ * at, so the cost of a claim does not depend on how many messages wait: a receiver that fails has one due row, its queue.
+ */
+import type { EventType } from '../../contract/events/event-type.ts'
+import { EVENT_TYPES } from '../../contract/events/event-types.ts'
+import type { MessageKind } from '../../domain/delivery-outcome.ts'
+import { Admission, type MessageQueues, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, limitedTo, lockFreeRows, type Sql, sql } from '../sql/tag.ts'
+import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
+import { isFirstInLane } from './claim-socket-messages.ts'
+import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
+
+/** Queues and scheduled messages that one claim looks at. */
+const MAX_QUEUES = 32
+const MAX_SCHEDULED = 100
+/** Scheduled messages that follow others into a queue. */
+const MAX_FOLLOWING = 500
+/** Messages of an ended subscription that one claim cancels, and the pause before the next. */
+const MAX_CANCELED = 200
+const CANCEL_MILLISECONDS = 50
+
+export interface ClaimedWebhooks {
+  readonly claimed: readonly ClaimedDelivery[]
+  /** Whether there may be more to claim now. */
+  readonly more: boolean
+}
+
+interface DueQueue {
+  readonly name: string
+  readonly failures: number
+}
+
+interface DueDelivery {
+  readonly id: string
+  readonly message: string
+  readonly kind: MessageKind
+  readonly subscription_id: string
+  readonly target: string
+  readonly lane: string | null
+  readonly attempts: number
+  /** Of the last attempt: a message that is sent again by an operator has it, too. */
+  readonly milliseconds: number | null
+  readonly is_first: number
+  /** When the first message of its lane is due. */
+  readonly first_due_in: number | string | null
+}
+
+interface Subscription {
+  readonly id: string
+  readonly client_id: string
+  readonly type: string
+  readonly ended_at: string | null
+}
+
+/**
+ * Claims messages that are due, the oldest first, as many as there is room for. Of messages in one lane only the first is
+ * claimed. Events of a batched type are put into one message when they are claimed for the first time, and stay together
+ * after that.
+ */
+export async function claimWebhooks(
+  tx: Transaction,
+  args: ClaimTimes & { readonly room: WebhookRoom },
+): Promise<ClaimedWebhooks> {
+  const admission = new Admission(args.room)
+  const queues = await tx.all<DueQueue>(
+    sql`select name, failures from event_queues where next_at <= ${storeNow}
+        order by next_at${limitedTo(MAX_QUEUES)}${lockFreeRows}`,
+  )
+  const looks: Look[] = []
+  for (const queue of queues) {
+    const most = admission.most(queue.name, queue.failures > 0)
+    const rows = most === 0 ? [] : await waitingIn(tx, queue.name, most)
+    looks.push({ ...queue, most, rows, used: 0, milliseconds: undefined })
+  }
+  const scheduled = await tx.all<DueDelivery>(
+    sql`${dueColumns} where d.due_at <= ${storeNow} and d.waits_in is null and d.target < 'websocket:'
+        order by d.due_at, d.seq${limitedTo(MAX_SCHEDULED)}${lockFreeRows}`,
+  )
+  const claim = new WebhookClaim(tx, admission, looks)
+  await claim.decide(scheduled)
+  const claimed = await claimThese(tx, [...claim.claims.values()], args)
+  await putIntoQueues(tx, [...claim.waiting.values()])
+  if (scheduled.length === MAX_SCHEDULED) await putOthersIntoQueues(tx, [...claim.waiting.values()])
+  const left = looks.map(look => ({ name: look.name, milliseconds: nextLook(look, args.forMilliseconds) }))
+  await rescheduleQueues(tx, left)
+  const isCut = scheduled.length === MAX_SCHEDULED || queues.length === MAX_QUEUES
+  return { claimed, more: isCut || left.some(({ milliseconds }) => milliseconds === 0) }
+}
+
+/** Others that are due follow into the same queues, so that many of them do not stand in front of what can be sent. */
+async function putOthersIntoQueues(tx: Transaction, waiting: readonly { queue: string }[]): Promise<void> {
+  const names = [...new Set(waiting.map(({ queue }) => queue))]
+  if (names.length === 0) return
+  const others = await tx.all<{ id: string; queue: string }>(
+    sql`select id, queue from (
+          select d.id, d.seq, case when ${isOneOf(sql`d.target`, names)} then d.target
+            else coalesce(d.lane, d.subscription_id) end as queue
+          from event_deliveries d
+          where d.due_at <= ${storeNow} and d.waits_in is null and d.target < 'websocket:'
+            and d.kind <> 'webhook_callback_verification'
+          order by d.due_at, d.seq${limitedTo(MAX_FOLLOWING)}${lockFreeRows}) as due
+        where ${isOneOf(sql`queue`, names)}`,
+  )
+  await putIntoQueues(
+    tx,
+    others.map(row => ({ ...row, milliseconds: BUSY_MILLISECONDS })),
+  )
+}
+
+const dueColumns = sql`select d.id, d.message, d.kind, d.subscription_id, d.target, d.lane, d.attempts, d.milliseconds,
+  ${isFirstInLane} as is_first, case when d.lane is null then null else (
+    select e.due_at from event_deliveries e where e.lane = d.lane and e.due_at is not null order by e.seq limit 1
+  ) - ${storeNow} end as first_due_in from event_deliveries d`
+
+const inQueue = (name: string): Sql => sql`d.waits_in = ${name} and d.waits_in is not null and d.due_at is not null`
+
+function waitingIn(tx: Transaction, name: string, most: number) {
+  return tx.all<DueDelivery>(
+    sql`${dueColumns} where ${inQueue(name)} order by d.seq${limitedTo(most)}${lockFreeRows}`,
+  )
+}
+
+/** A queue whose next messages are looked at. */
+interface Look extends DueQueue {
+  /** How many messages there was room for. */
+  readonly most: number
+  readonly rows: readonly DueDelivery[]
+  /** How many of them have left the queue. */
+  used: number
+  /** When to look at it again, if something in it decides that. */
+  milliseconds: number | undefined
+}
+
+/** When to look at a queue again; undefined if it is empty. */
+function nextLook({ most, rows, used, failures, milliseconds }: Look, claimMilliseconds: number) {
+  if (milliseconds !== undefined) return milliseconds
+  if (most === 0) return BUSY_MILLISECONDS
+  if (rows.length > used) return BUSY_MILLISECONDS
+  if (rows.length < most) return undefined
+  // The end of the request decides, unless its process dies.
+  return failures > 0 || rows.some(row => row.lane !== null) ? claimMilliseconds : 0
+}
+
+class WebhookClaim {
+  readonly claims = new Map<string, Claim>()
+  readonly waiting = new Map<string, { id: string; queue: string; milliseconds: number }>()
+  readonly #tx: Transaction
+  readonly #admission: Admission
+  readonly #looks: readonly Look[]
+  #subscriptions: ReadonlyMap<string, Subscription> = new Map()
+  /** Failing lanes that pause, with those that have had a message in this claim. */
+  readonly #pausing = new Set<string>()
+  readonly #failing = new Set<string>()
+
+  constructor(tx: Transaction, admission: Admission, looks: readonly Look[]) {
+    this.#tx = tx
+    this.#admission = admission
+    this.#looks = looks
+  }
+
+  async decide(scheduled: readonly DueDelivery[]): Promise<void> {
+    const all = [...this.#looks.flatMap(look => look.rows), ...scheduled]
+    if (all.length === 0) return
+    await this.#read(all)
+    for (const look of this.#looks) await this.#release(look)
+    for (const row of scheduled) {
+      if (this.claims.has(row.id)) continue
+      if (this.#hasEnded(row)) await this.#cancel([row.id])
+      else await this.#place(row)
+    }
+  }
+
+  /** Lets messages leave their queue. */
+  async #release(look: Look): Promise<void> {
+    const { name, rows } = look
+    if (rows.some(row => this.#hasEnded(row))) {
+      const ended = await waitingIn(this.#tx, name, MAX_CANCELED)
+      await this.#readSubscriptions(ended)
+      await this.#cancel(ended.filter(row => this.#hasEnded(row)).map(row => row.id))
+      look.milliseconds = CANCEL_MILLISECONDS
+      return
+    }
+    for (const row of rows) {
+      const queue = this.claims.has(row.id) ? undefined : await this.#place(row)
+      if (queue !== name) look.used += 1
+      else {
+        this.waiting.delete(row.id)
+        if (row.is_first === 0) look.milliseconds = Math.max(Number(row.first_due_in), BUSY_MILLISECONDS)
+      }
+    }
+  }
+
+  /** Claims a message, or finds the queue where it waits. */
+  async #place(row: DueDelivery): Promise<string | undefined> {
+    const queues = this.#queues(row)
+    const { lane } = queues
+    const isFailing = this.#failing.has(lane)
+    const queue =
+      row.is_first === 0 || this.#pausing.has(lane) ? lane : this.#admission.take(queues, isFailing)
+    if (queue !== undefined) {
+      this.waiting.set(row.id, { id: row.id, queue, milliseconds: BUSY_MILLISECONDS })
+      return queue
+    }
+    if (isFailing) this.#pausing.add(lane)
+    await this.#claim(row)
+    return undefined
+  }
+
+  async #claim(first: DueDelivery): Promise<void> {
+    const { id, message, subscription_id, kind } = first
+    this.#add({ id, message })
+    const type = this.#subscriptions.get(subscription_id)?.type ?? ''
+    if (kind !== 'notification' || !BATCHED_TYPES.has(type)) return
+    const isNew = isUnsent(first)
+    const others = isNew ? await this.#joining(first) : await this.#rest(message)
+    for (const other of others) this.#add({ id: other.id, message })
+  }
+
+  #add(claim: Claim): void {
+    this.claims.set(claim.id, claim)
+    this.waiting.delete(claim.id)
+  }
+
+  #queues(row: DueDelivery): MessageQueues {
+    return messageQueues({ ...row, client_id: this.#subscriptions.get(row.subscription_id)?.client_id ?? '' })
+  }
+
+  #hasEnded({ kind, subscription_id }: DueDelivery): boolean {
+    return kind !== 'revocation' && this.#subscriptions.get(subscription_id)?.ended_at !== null
+  }
+
+  async #read(rows: readonly DueDelivery[]): Promise<void> {
+    await this.#readSubscriptions(rows)
+    for (const { name, failures } of this.#looks) if (failures > 0) this.#failing.add(name)
+    const looked = new Set(this.#looks.map(look => look.name))
+    const others = [...new Set(rows.map(row => this.#queues(row).lane))].filter(name => !looked.has(name))
+    if (others.length === 0) return
+    const failing = await this.#tx.all<{ name: string; is_due: number }>(
+      sql`select name, case when next_at <= ${storeNow} then 1 else 0 end as is_due from event_queues
+          where ${isOneOf(sql`name`, others)} and failures > 0`,
+    )
+    for (const { name, is_due } of failing) {
+      this.#failing.add(name)
+      if (is_due === 0) this.#pausing.add(name)
+    }
+  }
+
+  async #readSubscriptions(rows: readonly DueDelivery[]): Promise<void> {
+    const unread = new Set(rows.map(row => row.subscription_id)).difference(this.#subscriptions)
+    if (unread.size === 0) return
+    const found = await this.#tx.all<Subscription>(
+      sql`select id, client_id, type, ended_at from event_subscriptions where ${isOneOf(sql`id`, [...unread])}`,
+    )
+    this.#subscriptions = new Map([...this.#subscriptions, ...found.map(each => [each.id, each] as const)])
+  }
+
+  async #cancel(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.#tx.run(sql`${cancel()} where ${isOneOf(sql`id`, ids)} and due_at is not null`)
+  }
+
+  #rest(message: string) {
+    return this.#tx.all<{ id: string }>(
+      sql`select id from event_deliveries where message = ${message} and due_at <= ${storeNow}`,
+    )
+  }
+
+  /** The other events of a subscription that were never sent, as many as fit into one message with `first`. */
+  async #joining(first: DueDelivery): Promise<{ id: string }[]> {
+    const found = await this.#tx.all<{ id: string; event_seq: number | string }>(
+      sql`select id, event_seq from event_deliveries
+          where subscription_id = ${first.subscription_id} and due_at is not null
+            and kind = 'notification' and attempts = 0 and milliseconds is null and message = id
+          order by seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
+    )
+    const sizes = await this.#tx.all<{ seq: number | string; bytes: number | string }>(
+      sql`select e.seq, octet_length(e.body) as bytes from events e
+          join event_deliveries d on d.event_seq = e.seq where ${isOneOf(
+            sql`d.id`,
+            found.map(row => row.id),
+          )}`,
+    )
+    const bytesOf = new Map(sizes.map(({ seq, bytes }) => [String(seq), Number(bytes) + ENTRY_BYTES]))
+    const sizeOf = (row: { event_seq: number | string }) => bytesOf.get(String(row.event_seq)) ?? 0
+    let left =
+      BATCH_BYTES - found.filter(row => row.id === first.id).reduce((sum, row) => sum + sizeOf(row), 0)
+    const joining: { id: string }[] = []
+    for (const row of found) {
+      if (this.claims.has(row.id)) continue
+      left -= sizeOf(row)
+      if (left < 0) break
+      joining.push(row)
+    }
+    return joining
+  }
+}
+
+const isUnsent = ({ id, message, attempts, milliseconds }: DueDelivery) =>
+  attempts === 0 && milliseconds === null && message === id
+
+/** Types whose events are sent several at a time. */
+const BATCHED_TYPES: ReadonlySet<string> = new Set(
+  EVENT_TYPES.filter((type: EventType) => type.isBatched).map(type => type.type),
+)
+
+/** Body bytes for the events of a batch: 250,000 without the subscription, whose longest part is a callback of 2 KB. */
+const BATCH_BYTES = 240_000
+/** Around the event in the list: its id of 36 characters, names and punctuation. */
+const ENTRY_BYTES = 64
+const MAX_BATCH = 1000
