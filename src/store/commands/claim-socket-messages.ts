@@ -1,6 +1,6 @@
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockFreeRows, lockRows, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockFreeRows, lockRows, readAlongIndexes, sql } from '../sql/tag.ts'
 import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
 
 /** How many messages a WebSocket has room for. */
@@ -17,6 +17,7 @@ export async function claimSocketMessages(
   tx: Transaction,
   args: ClaimTimes & { readonly node: string; readonly rooms: readonly SocketRoom[] },
 ): Promise<ClaimedDelivery[]> {
+  await tx.get(readAlongIndexes)
   const ids = args.rooms.map(room => room.session_id)
   // A WebSocket that moves to another node meanwhile waits for this transaction.
   const held = await tx.all<{ id: string }>(

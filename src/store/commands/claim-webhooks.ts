@@ -7,7 +7,7 @@ import { EVENT_TYPES } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { Admission, type MessageQueues, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockFreeRows, type Sql, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
 import { isFirstInLane } from './claim-socket-messages.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
@@ -15,8 +15,9 @@ import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './we
 /** Queues and scheduled messages that one claim looks at. */
 const MAX_QUEUES = 32
 const MAX_SCHEDULED = 100
-/** Scheduled messages that follow others into a queue. */
-const MAX_FOLLOWING = 500
+/** If there are so many: scheduled messages that follow others into a queue, and that are looked at from the other end. */
+const MAX_FOLLOWING = 300
+const MAX_NEWEST = 50
 /** Messages of an ended subscription that one claim cancels, and the pause before the next. */
 const MAX_CANCELED = 200
 const CANCEL_MILLISECONDS = 50
@@ -63,6 +64,7 @@ export async function claimWebhooks(
   tx: Transaction,
   args: ClaimTimes & { readonly room: WebhookRoom },
 ): Promise<ClaimedWebhooks> {
+  await tx.get(readAlongIndexes)
   const admission = new Admission(args.room)
   const queues = await tx.all<DueQueue>(
     sql`select name, failures from event_queues where next_at <= ${storeNow}
@@ -74,19 +76,19 @@ export async function claimWebhooks(
     const rows = most === 0 ? [] : await waitingIn(tx, queue.name, most)
     looks.push({ ...queue, most, rows, used: 0, milliseconds: undefined })
   }
-  const scheduled = await tx.all<DueDelivery>(
-    sql`${dueColumns} where d.due_at <= ${storeNow} and d.waits_in is null and d.target < 'websocket:'
-        order by d.due_at, d.seq${limitedTo(MAX_SCHEDULED)}${lockFreeRows}`,
-  )
+  const oldest = await dueScheduled(tx, sql`d.due_at, d.seq`, MAX_SCHEDULED)
+  const isCut = oldest.length === MAX_SCHEDULED
+  // Behind many messages to a host that takes no more, others are found from the other end.
+  const newest = isCut ? await dueScheduled(tx, sql`d.due_at desc, d.seq desc`, MAX_NEWEST) : []
   const claim = new WebhookClaim(tx, admission, looks)
-  await claim.decide(scheduled)
+  await claim.decide([...oldest, ...newest.reverse()])
   const claimed = await claimThese(tx, [...claim.claims.values()], args)
   await putIntoQueues(tx, [...claim.waiting.values()])
-  if (scheduled.length === MAX_SCHEDULED) await putOthersIntoQueues(tx, [...claim.waiting.values()])
+  if (isCut) await putOthersIntoQueues(tx, [...claim.waiting.values()])
   const left = looks.map(look => ({ name: look.name, milliseconds: nextLook(look, args.forMilliseconds) }))
   await rescheduleQueues(tx, left)
-  const isCut = scheduled.length === MAX_SCHEDULED || queues.length === MAX_QUEUES
-  return { claimed, more: isCut || left.some(({ milliseconds }) => milliseconds === 0) }
+  const hasMore = isCut || queues.length === MAX_QUEUES
+  return { claimed, more: hasMore || left.some(({ milliseconds }) => milliseconds === 0) }
 }
 
 /** Others that are due follow into the same queues, so that many of them do not stand in front of what can be sent. */
@@ -113,6 +115,13 @@ const dueColumns = sql`select d.id, d.message, d.kind, d.subscription_id, d.targ
   ${isFirstInLane} as is_first, case when d.lane is null then null else (
     select e.due_at from event_deliveries e where e.lane = d.lane and e.due_at is not null order by e.seq limit 1
   ) - ${storeNow} end as first_due_in from event_deliveries d`
+
+function dueScheduled(tx: Transaction, order: Sql, most: number) {
+  return tx.all<DueDelivery>(
+    sql`${dueColumns} where d.due_at <= ${storeNow} and d.waits_in is null and d.target < 'websocket:'
+        order by ${order}${limitedTo(most)}${lockFreeRows}`,
+  )
+}
 
 const inQueue = (name: string): Sql => sql`d.waits_in = ${name} and d.waits_in is not null and d.due_at is not null`
 
@@ -166,7 +175,7 @@ class WebhookClaim {
     await this.#read(all)
     for (const look of this.#looks) await this.#release(look)
     for (const row of scheduled) {
-      if (this.claims.has(row.id)) continue
+      if (this.claims.has(row.id) || this.waiting.has(row.id)) continue
       if (this.#hasEnded(row)) await this.#cancel([row.id])
       else await this.#place(row)
     }

@@ -5,7 +5,7 @@ import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
-import { isOneOf, limitedTo, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, tableOf } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
 
@@ -36,6 +36,7 @@ export async function settleDeliveries(
   tx: Transaction,
   args: { outcomes: readonly DeliveryOutcome[] },
 ): Promise<void> {
+  await tx.get(readAlongIndexes)
   const finished_at = isoMillis(Date.now())
   const [delivered, others] = [
     args.outcomes.filter(each => each.outcome === 'delivered'),

@@ -149,6 +149,25 @@ export const lockFreeRows = new DialectSql(dialect => verbatim(dialect.lockFreeR
 
 export const givenNumbers = new DialectSql(dialect => verbatim(dialect.givenNumbers))
 
+/**
+ * Makes the rest of a transaction read along indexes. Without statistics, or with those of another time of day, PostgreSQL
+ * would read and sort all rows of a queue instead of its first ones.
+ */
+export const readAlongIndexes = new Sql(
+  ['', ''],
+  [
+    new DialectSql(({ name }) =>
+      verbatim(
+        name === 'postgres'
+          ? `select ${['bitmapscan', 'sort', 'seqscan', 'hashjoin', 'mergejoin']
+              .map(method => `set_config('enable_${method}', 'off', true)`)
+              .join(', ')}`
+          : 'select 1',
+      ),
+    ),
+  ],
+)
+
 /** Milliseconds since 1970 by the clock of the store, which all processes share. */
 export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))
 
