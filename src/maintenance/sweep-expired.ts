@@ -42,7 +42,10 @@ export async function sweepExpired(
     isoMillis(
       table === undefined ? keptSince(days) : deletedBefore(timedOf(partitions, table), keptSince(days)),
     )
-  const sweeps = [() => commands.sweep({ now, settled, keepTokensDays: keep.tokensDays })]
+  const sweeps = [
+    () => commands.sweep({ now, settled, keepTokensDays: keep.tokensDays }),
+    () => commands.purgeSubscriptions({}),
+  ]
   if (keep.videosDays > 0) sweeps.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
   if (keep.auditDays > 0) sweeps.push(() => commands.forgetAudit({ before: before(keep.auditDays, 'audit') }))
   if (keep.eventsDays > 0)

@@ -114,6 +114,20 @@ const numbersTo = (engine: EngineName, last: number) =>
       }
     : { with: '', from: `generate_series(1, ${last}) as n (n)` }
 
+/** Messages that wait in the queue of a subscription whose receiver fails. */
+async function addWaiting(
+  engine: EngineName,
+  execute: Bench['execute'],
+  { subscription: id, most }: { subscription: string; most: number },
+): Promise<void> {
+  const { with: numbers, from } = numbersTo(engine, most)
+  await execute(`insert into event_deliveries
+      (id, message, kind, subscription_id, target, status, attempts, due_at, waits_in, created_at)
+    ${numbers}select 'd' || n, 'd' || n, 'notification', '${id}', '${TARGET}', 'pending', 0, 1, '${id}',
+      '2026-01-01T00:00:00.000Z' from ${from}`)
+  await execute(`insert into event_queues (name, next_at, failures) values ('${id}', 1, 1)`)
+}
+
 const never = { removed: () => undefined, wantsToStop: () => false }
 const sweepAt = (store: Store, now: number) => sweepExpired(store, { now, settled: now }, KEPT, never)
 
@@ -193,6 +207,49 @@ for (const engine of engines) {
         expect(await count('event_subscriptions')).toBe(most + 2)
         const [oldest] = await execute('select min(created_at) as at from event_subscriptions')
         expect(oldest.at).toBe('2026-01-01T00:00:00.1051Z')
+      })
+    })
+
+    test('a subscription with many deliveries is gone at once, and they are deleted in steps', async () => {
+      await onBench(engine, async ({ store, execute, count }) => {
+        const { id } = subscription(1)
+        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await settle(store)
+        await addWaiting(engine, execute, { subscription: id, most: 3000 })
+        expect(await store.commands.deleteEventSubscription({ id, client_id: 'app' })).toBeUndefined()
+        expect(await count('event_deliveries')).toBe(3001)
+        expect(await store.eventSubscriptions.find(id)).toBeUndefined()
+        const owner = { client_id: 'app', owner: '' }
+        const page = await store.eventSubscriptions.page(owner, {}, { first: 20, direction: 'forward' })
+        expect(page.rows).toEqual([])
+        expect((await store.eventSubscriptions.totals(owner)).total).toBe(0)
+        expect(await store.commands.deleteEventSubscription({ id })).toMatchObject({ problem: 'not_found' })
+        const steps: number[] = []
+        for (let rows = -1; rows !== 0; steps.push(rows)) rows = await store.commands.purgeSubscriptions({})
+        expect(Math.max(...steps)).toBeLessThanOrEqual(1000)
+        expect([await count('event_deliveries'), await count('event_subscriptions')]).toEqual([0, 0])
+      })
+    })
+
+    test('the many messages that wait for a subscription which ends are canceled in steps', async () => {
+      await onBench(engine, async ({ store, execute }) => {
+        const { id } = subscription(1)
+        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await settle(store)
+        await addWaiting(engine, execute, { subscription: id, most: 3000 })
+        const left = async () =>
+          Number((await execute('select count(*) as n from event_deliveries where due_at is not null'))[0].n)
+        const gone = { id, status: 'notification_failures_exceeded', revokes: false } as const
+        await store.commands.settleDeliveries({
+          outcomes: [{ ids: ['d1'], outcome: 'failed', milliseconds: 1, subscription: gone }],
+        })
+        expect(await left()).toBeGreaterThan(2000)
+        while ((await left()) > 0) {
+          const before = await left()
+          await execute('update event_queues set next_at = 1')
+          expect(await settle(store)).toBe(0)
+          expect(before - (await left())).toBeLessThanOrEqual(500)
+        }
       })
     })
 

@@ -46,6 +46,9 @@ export const handleRotateClientSecret = implement(rotateClientSecret, async ({ p
   return isRefusal(client) ? client : { data: [{ ...client, secret }] }
 })
 
-export const handleDeleteClient = implement(deleteClient, ({ params }, { store }) =>
-  store.commands.deleteClient({ id: params.client_id }),
-)
+/** Its subscriptions first, in steps: they may have very many deliveries. */
+export const handleDeleteClient = implement(deleteClient, async ({ params }, { store }) => {
+  const { client_id } = params
+  while ((await store.commands.purgeSubscriptions({ client_id })) > 0);
+  return store.commands.deleteClient({ id: client_id })
+})

@@ -114,7 +114,7 @@ export async function resendDelivery(
   return asEventDelivery(row)
 }
 
-const REPLAYED_AT_ONCE = 1000
+const REPLAYED_AT_ONCE = 500
 
 /** Sends finished notifications since a time again, the newest first: some of them. `last` is null at the end. */
 export async function replayDeliveries(

@@ -18,8 +18,9 @@ import {
   subscriptionColumns,
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
-import { all, isOneOf, sql } from '../sql/tag.ts'
+import { all, sql } from '../sql/tag.ts'
 import { beyond, CAPS } from './cap-sizes.ts'
+import { removeSubscriptions } from './remove-subscriptions.ts'
 import { sendMessage } from './emit.ts'
 import { authorize } from './event-authorization.ts'
 
@@ -188,8 +189,11 @@ export async function deleteEventSubscription(
     ...(client_id === undefined ? [] : [sql`client_id = ${client_id}`]),
     ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
   ]
-  const gone = await tx.run(sql`delete from event_subscriptions where ${all(conditions)}`)
-  if (gone === 0) return refuse('not_found', 'subscription', args.id)
+  const found = await tx.get<{ id: string }>(
+    sql`select id from event_subscriptions where deleted_at is null and ${all(conditions)}`,
+  )
+  if (found === undefined) return refuse('not_found', 'subscription', args.id)
+  await removeSubscriptions(tx, [id])
   tx.record({ subject: `event-subscription/${args.id}`, before: { id: args.id } })
   return undefined
 }
@@ -201,10 +205,13 @@ async function capEndedSubscriptions(
 ): Promise<number> {
   const excess = await tx.all<{ id: string }>(
     sql`select id from event_subscriptions
-        where client_id = ${client_id} and owner = ${owner} and ended_at is not null
+        where client_id = ${client_id} and owner = ${owner} and ended_at is not null and deleted_at is null
         order by created_at desc, id desc${beyond(CAPS.endedSubscriptionsOfClient + 1)}`,
   )
   if (excess.length === 0) return 0
-  const ids = excess.map(row => row.id)
-  return tx.run(sql`delete from event_subscriptions where ${isOneOf(sql`id`, ids)}`)
+  await removeSubscriptions(
+    tx,
+    excess.map(row => row.id),
+  )
+  return excess.length
 }

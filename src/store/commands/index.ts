@@ -37,6 +37,7 @@ export {
   openSession,
   reportEncoders,
 } from './publish-sessions.ts'
+export { purgeSubscriptions } from './remove-subscriptions.ts'
 export { resealSecrets } from './sealed-secrets.ts'
 export { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 export { noteTime } from './settled-time.ts'

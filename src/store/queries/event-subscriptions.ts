@@ -24,10 +24,12 @@ export interface EventSubscriptionRow {
   readonly session_id: string | null
   readonly connected_at: string | null
   readonly created_at: string
+  /** If it has been deleted, and its deliveries are being deleted. */
+  readonly deleted_at?: string | null
 }
 
 export const subscriptionColumns = sql`select id, client_id, type, version, condition, status, cost, method, callback,
-  session_id, connected_at, created_at from event_subscriptions`
+  session_id, connected_at, created_at, deleted_at from event_subscriptions`
 
 /** Whose subscriptions: those of a client by webhook, or by WebSocket with the tokens of a user. */
 export interface SubscriptionOwner {
@@ -68,7 +70,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
 
   totals: (of: SubscriptionOwner) => subscriptionTotals(db, of),
 
-  find: (id: string) => db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id}`),
+  find: (id: string) => db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
   /** Of all clients. The most selective filter has an index, and the others pick. */
   all: (filter: OperatorFilter, window: Window): MaybePromise<Page<EventSubscriptionRow>> =>
@@ -94,6 +96,7 @@ function orderOf({ client_id, type, status }: OperatorFilter): Order {
 }
 
 function isPicked(row: EventSubscriptionRow, filter: SubscriptionFilter): boolean {
+  if (typeof row.deleted_at === 'string') return false
   if (filter.status !== undefined && row.status !== filter.status) return false
   if (filter.type !== undefined && row.type !== filter.type) return false
   if (filter.subscription_id !== undefined && row.id !== filter.subscription_id) return false
@@ -112,7 +115,7 @@ export function subscriptionTotals(
 ): MaybePromise<SubscriptionTotals> {
   const read = db.get<{ total: number | string; total_cost: number | string }>(
     sql`select count(*) as total, coalesce(sum(case when ended_at is null then cost else 0 end), 0) as total_cost
-        from event_subscriptions where client_id = ${client_id} and owner = ${owner}`,
+        from event_subscriptions where client_id = ${client_id} and owner = ${owner} and deleted_at is null`,
   )
   return chain(read, row => ({ total: Number(row?.total ?? 0), total_cost: Number(row?.total_cost ?? 0) }))
 }
