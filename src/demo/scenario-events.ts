@@ -72,17 +72,30 @@ export class ScenarioEvents {
     return () => this.restart(pending, startedAt)
   }
 
-  run({ store, clock, log }: Services): { stop(): Promise<void> } {
-    const work = async () => {
+  run({ store, clock, log, demo }: Services): { stop(): Promise<void> } {
+    const runDue = async () => {
       for (;;) {
-        const [next, ...later] = this.#pending
+        const pending = this.#pending
+        const [next, ...later] = pending
         if (next === undefined || this.#startedAt + next.after > clock.now()) return
-        this.#pending = later
         await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
+        // Only now: a store that is busy may refuse it, and then it is tried again. A reset meanwhile starts from another list.
+        if (this.#pending === pending) this.#pending = later
       }
     }
+    let running: Promise<void> | undefined
+    const work = () => {
+      running ??= runDue().finally(() => {
+        running = undefined
+      })
+      return running
+    }
+    demo?.onClockMove(async () => {
+      await running?.catch(() => undefined)
+      await work()
+    })
     return repeatedly(POLL_MILLISECONDS, work, error =>
-      log.warn({ error: String(error) }, 'an event of the scenario failed'),
+      log.warn({ error: String(error) }, 'an event of the scenario failed; it is tried again'),
     )
   }
 }

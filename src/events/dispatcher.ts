@@ -25,6 +25,7 @@ import type { DeliveryOutcome } from '../store/commands/event-deliveries.ts'
 import type { Backlog } from '../store/queries/event-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import type { MessageFaults } from './message-faults.ts'
+import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
 import { type Poster, post } from './post.ts'
 import { Slots } from './slots.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
@@ -33,7 +34,6 @@ import { bodyOf, headersOf } from './webhook-message.ts'
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
-const CLAIM_MILLISECONDS = 30_000
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
@@ -119,11 +119,9 @@ export class WebhookDispatcher implements Measured {
     const { store, clock } = this.#options
     if (!(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
-    const { claimed, more } = await store.commands.claimWebhooks({
-      room: this.#slots.room(beganAt),
-      forMilliseconds: CLAIM_MILLISECONDS,
-      now: clock.now(),
-    })
+    const { claimed, more } = await claimSafely(this.#options, times =>
+      store.commands.claimWebhooks({ ...times, room: this.#slots.room(beganAt), now: clock.now() }),
+    )
     for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
       const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
       this.#inFlight.add(sent)

@@ -3,11 +3,10 @@ import type { Log } from '../kit/log.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
+import { claimSafely } from './claim.ts'
 import type { EventSocket } from './event-socket.ts'
 import { notification, revocation } from './socket-message.ts'
 
-/** Longer than a client has to confirm a message. */
-const CLAIM_MILLISECONDS = 30_000
 /** A claim takes some statements for each, and a session cannot move while it is claimed for. */
 const TARGETS_AT_ONCE = 50
 
@@ -108,8 +107,9 @@ export class SocketDeliveries {
       return most > 0 ? [{ session_id, most }] : []
     })
     if (rooms.length === 0) return
-    const claim = { rooms, node, forMilliseconds: CLAIM_MILLISECONDS }
-    const claimed = await store.commands.claimSocketMessages(claim)
+    const claimed = await claimSafely(this.#options, times =>
+      store.commands.claimSocketMessages({ ...times, rooms, node }),
+    )
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
       sockets.get(session_id)?.deliver(
         deliveries.map(row => ({

@@ -29,9 +29,20 @@ export class DemoControls {
   description: Readonly<Record<string, unknown>> | undefined
   #states: WorldStates | undefined
   #restoreFaults: (() => void) | undefined
+  #afterMove: () => Promise<void> = async () => undefined
 
   constructor(clock = new MovableClock()) {
     this.clock = clock
+  }
+
+  /** What happens as soon as the clock was moved. */
+  onClockMove(work: () => Promise<void>): void {
+    this.#afterMove = work
+  }
+
+  /** Does what is due after the clock was moved. What fails is tried again later. */
+  async clockMoved(): Promise<void> {
+    await this.#afterMove().catch(() => undefined)
   }
 
   useStates(states: WorldStates): void {

@@ -5,7 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import type { PlanFaultInput, Scenario } from '../client/api.ts'
+import type { EventDelivery, PlanFaultInput, Scenario } from '../client/api.ts'
 import type { World as DescribedWorld, WorldClient } from '../demo/described-world.ts'
 import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
 import { startChild, strandProgram } from './child.ts'
@@ -16,7 +16,7 @@ import type { StrandOptions } from './options.ts'
 import { createRequests, type Requests } from './requests.ts'
 import type { AnyScenario, Exact, World } from './scenario-world.ts'
 
-export type { OperationName, RecordedRequest, Scenario } from '../client/api.ts'
+export type { EventDelivery, OperationName, RecordedRequest, Scenario } from '../client/api.ts'
 export type {
   ScenarioBenefitEntry,
   ScenarioCampaignEntry,
@@ -67,6 +67,10 @@ export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
     clear(): Promise<void>
   }
   readonly requests: Requests
+  readonly events: {
+    /** Messages to subscribers that have not arrived, the oldest first, with what the last attempt was answered: at most 100. */
+    pending(): Promise<EventDelivery[]>
+  }
   /** Saves the state that `reset` returns to from now on: data, clock, faults, and the later events of the scenario. */
   snapshot(): Promise<void>
   /** Returns to the snapshot, or to the world of the start: ids, tokens, clock and faults. Clears the requests. */
@@ -144,6 +148,12 @@ function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): Runnin
       clear: () => control('DELETE', '/faults'),
     },
     requests: createRequests(control),
+    events: {
+      pending: async () => {
+        const { data } = await control<{ data: EventDelivery[] }>('GET', '/deliveries?status=pending&first=100')
+        return data.reverse()
+      },
+    },
     snapshot: () => control('POST', '/snapshot'),
     reset: (options = {}) => control('POST', '/reset', options),
     stop: stopOnce,

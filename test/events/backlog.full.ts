@@ -77,7 +77,7 @@ async function settleAll(
   store: Store,
   end: (row: Claimed) => Pick<DeliveryOutcome, 'outcome' | 'failed' | 'retryMilliseconds'>,
 ): Promise<number> {
-  const { claimed } = await store.commands.claimWebhooks({ room: ROOM, forMilliseconds: 30_000 })
+  const { claimed } = await store.commands.claimWebhooks({ room: ROOM, claim: 'c', forMilliseconds: 30_000 })
   const outcomes = claimed.map(row => ({ ids: [row.id], milliseconds: 1, ...end(row) }))
   await store.commands.settleDeliveries({ outcomes })
   return claimed.length

@@ -11,6 +11,7 @@ import { createLog } from '../../src/kit/log.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
 import { anyStreamKey } from '../support/stores.ts'
@@ -237,6 +238,30 @@ for (const engine of engines) {
       expect(text).toContain('strand_webhooks_in_flight 0\n')
       expect(text).toMatch(/strand_webhooks_pending \d+\n/)
       expect(text).toMatch(/strand_webhook_lag_seconds [\d.]+\n/)
+    })
+
+    test('messages of a claim whose answer was lost are sent at once', async () => {
+      const { store } = await bench(engine, 1)
+      const receiver = newReceiver()
+      // As a store does it that is too busy: the claim succeeds, and its answer comes too late.
+      let lost = 0
+      const claimWebhooks: Store['commands']['claimWebhooks'] = async args => {
+        const answer = await store.commands.claimWebhooks(args)
+        if (answer.claimed.length === 0 || lost > 1) return answer
+        lost += 1
+        throw new Unavailable('too late')
+      }
+      const busy = { ...store, commands: { ...store.commands, claimWebhooks } }
+      const dispatcher = dispatcherOn(busy)
+      dispatcher.start()
+      const beganAt = performance.now()
+      await addSubscription(store, receiver.url())
+      await until(() => receiver.received.length > 0)
+      expect(lost).toBe(2)
+      // A claim ends after 30 s.
+      expect(performance.now() - beganAt).toBeLessThan(20_000)
+      expect(receiver.received.map(each => each.retry)).toEqual(['0'])
+      await dispatcher.stop()
     })
 
     test('a stop sends nothing more, and settles what was in flight', async () => {

@@ -36,6 +36,7 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
   }
   if (running !== undefined) clock.setRunning(running)
   clock.advance(to === undefined ? Math.round((advance_seconds ?? 0) * 1000) : to - clock.now())
+  await demo?.clockMoved()
   return { data: [clockState(demo)] }
 })
 

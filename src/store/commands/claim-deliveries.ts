@@ -23,6 +23,8 @@ export interface ClaimedDelivery extends EventSubscriptionRow {
 export type Claim = Readonly<Record<'id' | 'message', string>>
 
 export interface ClaimTimes {
+  /** Identifies the claim; see `undoClaim`. */
+  readonly claim: string
   /** They are due again after this time, in case this process dies. */
   readonly forMilliseconds: number
   /** The clock of tokens. */
@@ -36,11 +38,11 @@ export const storeNow = sql`(select ${storeClock})`
 export async function claimThese(
   tx: Transaction,
   due: readonly Claim[],
-  { forMilliseconds, now = Date.now() }: ClaimTimes,
+  { claim, forMilliseconds, now = Date.now() }: ClaimTimes,
 ): Promise<ClaimedDelivery[]> {
   if (due.length === 0) return []
   const claimed = await tx.all<{ id: string }>(
-    sql`update event_deliveries set message = due.message, attempts = attempts + 1, waits_in = null,
+    sql`update event_deliveries set message = due.message, attempts = attempts + 1, waits_in = null, claimed_by = ${claim},
           due_at = ${storeNow} + cast(${forMilliseconds} as bigint)
         from ${tableOf(due, ['id', 'message'])} as due
         where event_deliveries.id = due.id and due_at <= ${storeNow} returning event_deliveries.id`,
@@ -59,6 +61,23 @@ export async function claimThese(
   const permitted: ClaimedDelivery[] = []
   for (const row of rows) permitted.push(await withPermittedFields(tx, row, now))
   return permitted
+}
+
+/** Undoes a claim that may have succeeded although its process got no answer: its messages are due now. */
+export async function undoClaim(
+  tx: Transaction,
+  { claim, forMilliseconds }: Pick<ClaimTimes, 'claim' | 'forMilliseconds'>,
+): Promise<number> {
+  const isOfClaim = sql`due_at > ${storeNow} and due_at <= ${storeNow} + cast(${forMilliseconds} as bigint)
+    and claimed_by = ${claim}`
+  const undone = await tx.run(
+    sql`update event_deliveries set due_at = ${storeNow}, attempts = attempts - 1, claimed_by = null where seq in (
+          select seq from event_deliveries where waits_in is null and target < 'websocket:' and ${isOfClaim}
+          union all
+          select seq from event_deliveries where target >= 'websocket:' and ${isOfClaim})`,
+  )
+  if (undone > 0) tx.announce()
+  return undone
 }
 
 /** The email address of a user is sent only to clients that may read it now, whatever they could when it was written. */

@@ -8,6 +8,9 @@ import type { Dialect } from '../../sql/tag.ts'
  * at. There is a queue for each host, client with verifications, lane and subscription, as long as messages wait in it;
  * `failures` counts the attempts that have failed since the last success.
  *
+ * `claimed_by` identifies the claim that a message was last taken by, so that a process which did not hear of the success of
+ * its claim can undo it.
+ *
  * A subscription with `deleted_at` has been deleted, and its many deliveries are deleted in steps.
  */
 export const eventQueues = ({ key }: Dialect): string => `
@@ -19,6 +22,7 @@ create table if not exists event_queues (
 create index if not exists event_queues_due on event_queues (next_at);
 alter table event_subscriptions add column if not exists deleted_at ${key};
 alter table event_deliveries add column if not exists waits_in ${key};
+alter table event_deliveries add column if not exists claimed_by ${key};
 create index if not exists event_subscriptions_deleted on event_subscriptions (deleted_at) where deleted_at is not null;
 create index if not exists event_deliveries_scheduled on event_deliveries (due_at, seq)
   where due_at is not null and waits_in is null and target < 'websocket:';
