@@ -11,7 +11,7 @@ import { createStorePlace, type EngineName, engines, executeIn, type StorePlace 
 import { anyStreamKey } from '../support/stores.ts'
 
 const WAITING = Number(process.env.TEST_WAITING_MESSAGES ?? 200_000)
-const TURNS = 100
+const TURNS = 30
 const most = { notifications: 256, verifications: 64 }
 const ROOM = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [] }
 
@@ -164,8 +164,8 @@ test('no claim reads a queue without its index', async () => {
     (connection.query(`explain query plan ${text}`).all() as { detail: string }[]).map(row => row.detail)
   expect(
     plan(
-      `select id from event_deliveries d where d.waits_in = 'x' and d.waits_in is not null and d.due_at is not null order by d.seq limit 8`,
+      `select id from event_deliveries d where d.waits_in >= 'x' and d.waits_in <= 'x' and d.waits_in is not null and d.due_at is not null order by d.waits_in, d.seq limit 8`,
     ),
-  ).toEqual([expect.stringContaining('event_deliveries_waiting (waits_in=?)')])
+  ).toEqual([expect.stringContaining('event_deliveries_waiting (waits_in>? AND waits_in<?)')])
   await place.remove()
 })

@@ -49,17 +49,18 @@ export async function claimThese(
   )
   const ids = claimed.map(row => row.id)
   if (ids.length === 0) return []
-  const rows = await tx.all<ClaimedDelivery>(
-    sql`select d.id, d.message, d.kind, d.target, d.lane, d.attempts - 1 as attempts, d.subscription_id, s.client_id,
+  const rows = await tx.all<ClaimedDelivery & { readonly seq: number | string }>(
+    sql`select d.seq, d.id, d.message, d.kind, d.target, d.lane, d.attempts - 1 as attempts, d.subscription_id, s.client_id,
           s.type, s.version, s.condition, s.status, s.cost, s.method, s.callback, s.session_id, s.connected_at,
           s.created_at, s.key_id, s.sealed, e.id as event_id, e.body
         from event_deliveries d
         join event_subscriptions s on s.id = d.subscription_id
         left join events e on e.seq = d.event_seq
-        where ${isOneOf(sql`d.id`, ids)} order by d.seq`,
+        where ${isOneOf(sql`d.id`, ids)}`,
   )
   const permitted: ClaimedDelivery[] = []
-  for (const row of rows) permitted.push(await withPermittedFields(tx, row, now))
+  // Not by the statement: PostgreSQL might read all deliveries in this order.
+  for (const { seq: _, ...row } of rows.sort((a, b) => Number(a.seq) - Number(b.seq))) permitted.push(await withPermittedFields(tx, row, now))
   return permitted
 }
 

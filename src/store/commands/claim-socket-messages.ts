@@ -1,6 +1,6 @@
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockFreeRows, lockRows, readAlongIndexes, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockFreeRows, lockRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
 
 /** How many messages a WebSocket has room for. */
@@ -44,6 +44,10 @@ export async function claimSocketMessages(
   return claimThese(tx, due, args)
 }
 
+/** Of the first pending message in the lane of `d`. With a range, because PostgreSQL might read all rows in the order of `seq`. */
+export const firstInLane = (column: Sql): Sql =>
+  sql`(select ${column} from event_deliveries e where e.lane >= d.lane and e.lane <= d.lane and e.lane is not null
+    and e.due_at is not null order by e.lane, e.seq limit 1)`
+
 /** 1 if no earlier message of the lane of `d` is pending. */
-export const isFirstInLane = sql`case when d.lane is null or not exists (
-  select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq) then 1 else 0 end`
+export const isFirstInLane = sql`case when d.lane is null or d.seq = ${firstInLane(sql`e.seq`)} then 1 else 0 end`

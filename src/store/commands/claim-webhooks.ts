@@ -9,7 +9,7 @@ import { Admission, type MessageQueues, messageQueues, type WebhookRoom } from '
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
-import { isFirstInLane } from './claim-socket-messages.ts'
+import { firstInLane, isFirstInLane } from './claim-socket-messages.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
 
 /** Queues and scheduled messages that one claim looks at. */
@@ -112,9 +112,8 @@ async function putOthersIntoQueues(tx: Transaction, waiting: readonly { queue: s
 }
 
 const dueColumns = sql`select d.id, d.message, d.kind, d.subscription_id, d.target, d.lane, d.attempts, d.milliseconds,
-  ${isFirstInLane} as is_first, case when d.lane is null then null else (
-    select e.due_at from event_deliveries e where e.lane = d.lane and e.due_at is not null order by e.seq limit 1
-  ) - ${storeNow} end as first_due_in from event_deliveries d`
+  ${isFirstInLane} as is_first,
+  case when d.lane is null then null else ${firstInLane(sql`e.due_at`)} - ${storeNow} end as first_due_in from event_deliveries d`
 
 function dueScheduled(tx: Transaction, order: Sql, most: number) {
   return tx.all<DueDelivery>(
@@ -123,11 +122,12 @@ function dueScheduled(tx: Transaction, order: Sql, most: number) {
   )
 }
 
-const inQueue = (name: string): Sql => sql`d.waits_in = ${name} and d.waits_in is not null and d.due_at is not null`
-
+/** With a range, because PostgreSQL might read all rows in the order of `seq`. */
 function waitingIn(tx: Transaction, name: string, most: number) {
   return tx.all<DueDelivery>(
-    sql`${dueColumns} where ${inQueue(name)} order by d.seq${limitedTo(most)}${lockFreeRows}`,
+    sql`${dueColumns} where d.waits_in >= ${name} and d.waits_in <= ${name} and d.waits_in is not null
+          and d.due_at is not null
+        order by d.waits_in, d.seq${limitedTo(most)}${lockFreeRows}`,
   )
 }
 
@@ -280,9 +280,10 @@ class WebhookClaim {
   async #joining(first: DueDelivery): Promise<{ id: string }[]> {
     const found = await this.#tx.all<{ id: string; event_seq: number | string }>(
       sql`select id, event_seq from event_deliveries
-          where subscription_id = ${first.subscription_id} and due_at is not null
+          where subscription_id >= ${first.subscription_id} and subscription_id <= ${first.subscription_id}
+            and due_at is not null
             and kind = 'notification' and attempts = 0 and milliseconds is null and message = id
-          order by seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
+          order by subscription_id, seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
     )
     const sizes = await this.#tx.all<{ seq: number | string; bytes: number | string }>(
       sql`select e.seq, octet_length(e.body) as bytes from events e

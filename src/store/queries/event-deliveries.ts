@@ -59,6 +59,8 @@ function orderOf({ subscription_id, status }: DeliveryFilter, event_seq: number 
 const isScheduled = sql`due_at is not null and waits_in is null and target < 'websocket:'`
 const isToSocket = sql`due_at is not null and target >= 'websocket:'`
 
+const nextQueue = sql`select next_at from event_queues order by next_at limit 1`
+
 const MAX_COUNTED = 10_000
 
 /** Messages that are still to be sent. */
@@ -72,29 +74,30 @@ export interface Backlog {
 export const eventDeliveryQueries = (db: Database) => ({
   /** Webhook messages that are still to be sent. Many are not counted to the end, so that the cost is bounded. */
   backlog: async (): Promise<Backlog> => {
-    const row = await db.get<{ pending: number | string; lag: number | string | null }>(
-      sql`select (select count(*) from (select 1 from event_deliveries where ${isScheduled}${limitedTo(MAX_COUNTED)}) s)
-            + (select count(*) from (select 1 from event_deliveries
-                where waits_in is not null and due_at is not null${limitedTo(MAX_COUNTED)}) w) as pending,
-          (select ${storeClock}) - oldest.at as lag
-          from (select min(at) as at from (
-            select min(due_at) as at from event_deliveries where ${isScheduled}
-            union all select min(next_at) from event_queues) as dues) as oldest`,
+    // In the order of the indexes: without one, PostgreSQL might read the whole table for the few rows that are pending.
+    const scheduled = sql`select due_at from event_deliveries where ${isScheduled} order by due_at, seq`
+    const waiting = sql`select seq from event_deliveries where waits_in is not null and due_at is not null
+      order by waits_in, seq`
+    const row = await db.get<{ scheduled: number | string; waiting: number | string; lag: number | string | null }>(
+      sql`select (select count(*) from (${scheduled}${limitedTo(MAX_COUNTED)}) as s) as scheduled,
+            (select count(*) from (${waiting}${limitedTo(MAX_COUNTED)}) as w) as waiting,
+            (select ${storeClock}) - (select min(at) from (
+              select (${scheduled} limit 1) as at union all select (${nextQueue}) as at) as dues) as lag`,
     )
-    return {
-      pending: Math.min(Number(row?.pending ?? 0), MAX_COUNTED),
-      lagMilliseconds: Math.max(Number(row?.lag ?? 0), 0),
-    }
+    const pending = Number(row?.scheduled ?? 0) + Number(row?.waiting ?? 0)
+    return { pending: Math.min(pending, MAX_COUNTED), lagMilliseconds: Math.max(Number(row?.lag ?? 0), 0) }
   },
 
   /** Whether there is a webhook message to look at now. */
   isWebhookDue: async (): Promise<boolean> => {
-    const found = await db.get(
-      sql`select 1 as found where exists (
-            select 1 from event_deliveries where ${isScheduled} and due_at <= (select ${storeClock}))
-          or exists (select 1 from event_queues where next_at <= (select ${storeClock}))`,
+    const row = await db.get<{ now: number | string; at: number | string | null; queue: number | string | null }>(
+      sql`select ${storeClock} as now,
+            (select due_at from event_deliveries where ${isScheduled} order by due_at, seq limit 1) as at,
+            (${nextQueue}) as queue`,
     )
-    return found !== undefined
+    const isDue = (at: number | string | null | undefined) =>
+      at !== null && at !== undefined && Number(at) <= Number(row?.now)
+    return isDue(row?.at) || isDue(row?.queue)
   },
 
   /**
