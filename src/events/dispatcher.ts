@@ -11,7 +11,7 @@
 import type { EventSecrets } from '../auth/event-secrets.ts'
 import { type MessageOutcome, outcomeOf, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
-import { messageQueues } from '../domain/webhook-room.ts'
+import { HOST_SLOTS, messageQueues } from '../domain/webhook-room.ts'
 import { Batcher } from '../kit/batcher.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
@@ -24,9 +24,10 @@ import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import type { DeliveryOutcome } from '../store/commands/event-deliveries.ts'
 import type { Backlog } from '../store/queries/event-deliveries.ts'
 import type { Store } from '../store/store.ts'
-import type { MessageFaults } from './message-faults.ts'
+import { AddressShares } from './address-shares.ts'
 import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
-import { type Poster, post } from './post.ts'
+import type { MessageFaults } from './message-faults.ts'
+import { ADDRESS_BUSY, type Poster, post } from './post.ts'
 import { Slots } from './slots.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
 
@@ -38,6 +39,8 @@ export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
 const SETTLE_PAUSE_MILLISECONDS = 500
+/** A verification whose address has no place is tried again after this time. */
+const BUSY_MILLISECONDS = 1000
 const MAX_SETTLED_AT_ONCE = 200
 /** How often the backlog is counted for metrics. */
 const BACKLOG_MILLISECONDS = 10_000
@@ -62,6 +65,8 @@ type Message = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 export class WebhookDispatcher implements Measured {
   readonly #options: DispatcherOptions
   readonly #slots = new Slots(LIMITS)
+  /** Verifications in flight: anybody can give one address many names. */
+  readonly #verified = new AddressShares(HOST_SLOTS)
   readonly #settling: Batcher<DeliveryOutcome, undefined>
   readonly #inFlight = new Set<Promise<void>>()
   readonly #failures = new Outage()
@@ -147,6 +152,11 @@ export class WebhookDispatcher implements Measured {
     const answer = await this.#send(message, challenge)
     const milliseconds = Math.round(performance.now() - beganAt)
     const { retrySeconds } = this.#options
+    if (answer.status === undefined && answer.failure === ADDRESS_BUSY) {
+      const retry = { outcome: 'retry', retryMilliseconds: BUSY_MILLISECONDS, isUnsent: true } as const
+      await this.#settle(first, beganAt, { ids: [first.id], ...retry, answer: ADDRESS_BUSY, milliseconds })
+      return free()
+    }
     const outcome = outcomeOf({ ...first, challenge }, answer, { retrySeconds, random: Math.random() })
     this.#note(first, outcome, milliseconds)
     await this.#settle(first, beganAt, {
@@ -184,7 +194,8 @@ export class WebhookDispatcher implements Measured {
       kind === 'notification' ? faults?.takeMessage(WEBHOOK_FAULTS, { type, subscription_id }) : undefined
     const signedWith = fault === 'webhook_bad_signature' ? `not ${secret}` : secret
     const headers = headersOf(first, { body, secret: signedWith, now: Date.now() })
-    const posted = { callback, headers, body, readsAnswer: challenge !== '' }
+    const shares = challenge === '' ? undefined : this.#verified
+    const posted = { callback, headers, body, readsAnswer: challenge !== '', shares }
     const answer = await post(poster, posted)
     if (fault === 'webhook_twice') await post(poster, posted)
     return answer

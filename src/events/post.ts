@@ -9,6 +9,7 @@ import { isIP } from 'node:net'
 import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import type { CallbackRule } from '../domain/event-subscription.ts'
 import { lazily } from '../kit/lazily.ts'
+import type { AddressShares } from './address-shares.ts'
 import { isPublicAddress } from './callback-address.ts'
 
 const MAX_ANSWER_BYTES = 8 * 1024
@@ -57,7 +58,12 @@ export interface Posted {
   readonly body: string
   /** Whether the body of the answer is needed, or only its status. */
   readonly readsAnswer: boolean
+  /** If requests of this kind to one address are limited. */
+  readonly shares?: AddressShares | undefined
 }
+
+/** Nothing was sent: the request can be repeated soon. */
+export const ADDRESS_BUSY = 'too many verifications at this address at the same time'
 
 /** Sends the request. Never throws: a failure is an answer, too. */
 export async function post(poster: Poster, posted: Posted): Promise<ReceiverAnswer> {
@@ -79,15 +85,32 @@ async function postInTime(poster: Poster, posted: Posted, deadline: AbortSignal)
     const url = new URL(posted.callback)
     const addresses = await allowedAddresses(poster, url)
     if (typeof addresses === 'string') return { failure: addresses }
-    for (const [index, address] of addresses.entries()) {
-      const answer = await exchange(poster, posted, url, address, deadline)
-      const isLast = index === addresses.length - 1
-      if (isLast || answer.status !== undefined || !UNREACHABLE.has(answer.failure)) return answer
+    const leave = posted.shares?.take(addresses.map(({ address }) => address))
+    if (posted.shares !== undefined && leave === undefined) return { failure: ADDRESS_BUSY }
+    deadline.addEventListener('abort', () => leave?.(), { once: true })
+    try {
+      return await exchangeWithAny(poster, posted, url, addresses, deadline)
+    } finally {
+      leave?.()
     }
-    return { failure: 'the name of the host has no address' }
   } catch (error) {
     return { failure: failureOf(error) }
   }
+}
+
+async function exchangeWithAny(
+  poster: Poster,
+  posted: Posted,
+  url: URL,
+  addresses: readonly Resolved[],
+  deadline: AbortSignal,
+): Promise<ReceiverAnswer> {
+  for (const [index, address] of addresses.entries()) {
+    const answer = await exchange(poster, posted, url, address, deadline)
+    const isLast = index === addresses.length - 1
+    if (isLast || answer.status !== undefined || !UNREACHABLE.has(answer.failure)) return answer
+  }
+  return { failure: 'the name of the host has no address' }
 }
 
 /** The addresses to connect to, all checked; or why there are none. */

@@ -150,7 +150,10 @@ function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): Runnin
     requests: createRequests(control),
     events: {
       pending: async () => {
-        const { data } = await control<{ data: EventDelivery[] }>('GET', '/deliveries?status=pending&first=100')
+        const { data } = await control<{ data: EventDelivery[] }>(
+          'GET',
+          '/deliveries?status=pending&first=100',
+        )
         return data.reverse()
       },
     },

@@ -55,7 +55,10 @@ async function createBench(engine: EngineName, waiting: number, lane: string | n
     await store.commands.createEventSubscription({ subscription: each, now: Date.now() })
   await settleAll(store, () => ({ outcome: 'delivered' }))
   await store.close()
-  await executeIn(place, "update event_subscriptions set status = 'enabled', topic = 'none' where id = 'fails'")
+  await executeIn(
+    place,
+    "update event_subscriptions set status = 'enabled', topic = 'none' where id = 'fails'",
+  )
   await executeIn(place, "update event_subscriptions set status = 'enabled' where id = 'healthy'")
   const name = lane ?? 'fails'
   await executeIn(

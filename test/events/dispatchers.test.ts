@@ -3,8 +3,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { EventSecrets } from '../../src/auth/event-secrets.ts'
+import { AddressShares } from '../../src/events/address-shares.ts'
 import { WebhookDispatcher } from '../../src/events/dispatcher.ts'
-import { SEND_RULES } from '../../src/events/post.ts'
+import { type Resolved, SEND_RULES } from '../../src/events/post.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
@@ -28,24 +29,28 @@ const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
       : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false }),
   )
 
-const dispatcherOn = (store: Store, milliseconds = 10_000): WebhookDispatcher =>
+const dispatcherOn = (
+  store: Store,
+  milliseconds = 10_000,
+  resolve?: (host: string) => Promise<readonly Resolved[]>,
+): WebhookDispatcher =>
   new WebhookDispatcher({
     store,
     secrets,
     clock: systemClock,
     log,
     retrySeconds: [0.2, 0.2],
-    poster: { rule: SEND_RULES.any, milliseconds },
+    poster: { rule: SEND_RULES.any, milliseconds, ...(resolve && { resolve }) },
   })
 
 let subscriptions = 0
 
-async function addSubscription(store: Store, callback: string): Promise<string> {
+async function addSubscription(store: Store, callback: string, client_id = 'app'): Promise<string> {
   const id = crypto.randomUUID()
   const created = await store.commands.createEventSubscription({
     subscription: {
       id,
-      client_id: 'app',
+      client_id,
       owner: '',
       scopes: [],
       type: 'channel.update',
@@ -240,6 +245,43 @@ for (const engine of engines) {
       expect(text).toMatch(/strand_webhook_lag_seconds [\d.]+\n/)
     })
 
+    test('a client with 780 callbacks that never answer delays no verification of others', async () => {
+      const { store } = await bench(engine, 1)
+      const client = { name: 'Other', organization_id: null, owner_user_id: null, implicit_grant: false }
+      await store.commands.createClient({
+        client: { ...client, id: 'honest', kind: 'public', redirect_uris: [] },
+        secret_hash: null,
+      })
+      let hanging = 0
+      let peak = 0
+      const dead: (() => void)[] = []
+      // Names that never answer, and honest ones on loopback.
+      const resolve = async (host: string) => {
+        if (!host.startsWith('dead')) return [{ address: '127.0.0.1', family: 4 }]
+        hanging += 1
+        peak = Math.max(peak, hanging)
+        await new Promise<void>(end => dead.push(end))
+        return []
+      }
+      const dispatcher = dispatcherOn(store, 1000, resolve)
+      for (let n = 0; n < 780; n++) await addSubscription(store, `http://dead${n}.example/`)
+      dispatcher.start()
+      await until(() => hanging >= 8)
+      const honest = Array.from({ length: 8 }, () => newReceiver())
+      for (const [n, receiver] of honest.entries()) {
+        const url = receiver.url().replace('127.0.0.1', `honest${n}.example`)
+        await addSubscription(store, url, 'honest')
+      }
+      await until(() => honest.every(each => each.received.length === 1))
+      // Many are left: they were not waited for.
+      const { pending } = await store.eventDeliveries.backlog()
+      expect(pending).toBeGreaterThan(700)
+      expect(hanging).toBeLessThan(100)
+      const stopped = dispatcher.stop()
+      for (const end of dead) end()
+      await stopped
+    }, 60_000)
+
     test('messages of a claim whose answer was lost are sent at once', async () => {
       const { store } = await bench(engine, 1)
       const receiver = newReceiver()
@@ -290,6 +332,17 @@ for (const engine of engines) {
     })
   })
 }
+
+test('one address with many names gets 8 verifications at a time', () => {
+  const shares = new AddressShares(8)
+  const places = Array.from({ length: 8 }, () => shares.take(['192.0.2.1']))
+  expect(places.every(leave => leave !== undefined)).toBe(true)
+  expect(shares.take(['192.0.2.1', '192.0.2.2'])).toBeUndefined()
+  expect(shares.take(['192.0.2.2'])).toBeDefined()
+  places[0]?.()
+  places[0]?.()
+  expect([shares.take(['192.0.2.1']), shares.take(['192.0.2.1'])]).toEqual([expect.any(Function), undefined])
+})
 
 test('log lines have the host of a callback, and neither its path nor a secret', async () => {
   const { store } = await bench('sqlite', 1)

@@ -80,7 +80,11 @@ const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewE
 
 /** Settles everything that is due with an outcome. */
 async function settle(store: Store, outcome: Partial<DeliveryOutcome> = {}): Promise<number> {
-  const { claimed } = await store.commands.claimWebhooks({ room: ANY_ROOM, claim: 'c', forMilliseconds: 30_000 })
+  const { claimed } = await store.commands.claimWebhooks({
+    room: ANY_ROOM,
+    claim: 'c',
+    forMilliseconds: 30_000,
+  })
   const outcomes = claimed.map(({ id, kind, subscription_id }): DeliveryOutcome => {
     const enabled = { id: subscription_id, status: 'enabled', revokes: false } as const
     return {

@@ -1,7 +1,7 @@
 import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
-import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
 import type { Transaction } from '../database.ts'
+import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
 import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
 
 /** A message to send now, as the process that claimed it gets it, with its subscription; the id is that of the message. */
@@ -60,7 +60,8 @@ export async function claimThese(
   )
   const permitted: ClaimedDelivery[] = []
   // Not by the statement: PostgreSQL might read all deliveries in this order.
-  for (const { seq: _, ...row } of rows.sort((a, b) => Number(a.seq) - Number(b.seq))) permitted.push(await withPermittedFields(tx, row, now))
+  for (const { seq: _, ...row } of rows.sort((a, b) => Number(a.seq) - Number(b.seq)))
+    permitted.push(await withPermittedFields(tx, row, now))
   return permitted
 }
 

@@ -1,7 +1,13 @@
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockFreeRows, lockRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
-import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
+import {
+  type Claim,
+  type ClaimedDelivery,
+  type ClaimTimes,
+  claimThese,
+  storeNow,
+} from './claim-deliveries.ts'
 
 /** How many messages a WebSocket has room for. */
 export interface SocketRoom {

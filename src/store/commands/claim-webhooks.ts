@@ -8,7 +8,13 @@ import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { Admission, type MessageQueues, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
-import { type Claim, type ClaimedDelivery, type ClaimTimes, claimThese, storeNow } from './claim-deliveries.ts'
+import {
+  type Claim,
+  type ClaimedDelivery,
+  type ClaimTimes,
+  claimThese,
+  storeNow,
+} from './claim-deliveries.ts'
 import { firstInLane, isFirstInLane } from './claim-socket-messages.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
 

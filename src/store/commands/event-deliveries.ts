@@ -15,6 +15,8 @@ export interface DeliveryOutcome {
   /** `retry`: due again in `retryMilliseconds`. */
   readonly outcome: 'delivered' | 'retry' | 'failed'
   readonly retryMilliseconds?: number
+  /** Whether nothing was sent, so that it does not count as an attempt. */
+  readonly isUnsent?: boolean
   /** The status of the response, if there was one. */
   readonly answer_status?: number | undefined
   /** Why it failed, for the operator. */
@@ -49,7 +51,7 @@ export async function settleDeliveries(
     if (outcome === 'retry')
       await tx.run(
         sql`update event_deliveries set due_at = ${storeClock} + cast(${Math.round(retryMilliseconds)} as bigint),
-              answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
+              attempts = attempts - ${each.isUnsent === true ? 1 : 0}, answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
             where ${these}`,
       )
     else

@@ -20,9 +20,9 @@ import {
 } from '../queries/event-subscriptions.ts'
 import { all, sql } from '../sql/tag.ts'
 import { beyond, CAPS } from './cap-sizes.ts'
-import { removeSubscriptions } from './remove-subscriptions.ts'
 import { sendMessage } from './emit.ts'
 import { authorize } from './event-authorization.ts'
+import { removeSubscriptions } from './remove-subscriptions.ts'
 
 export interface NewEventSubscription {
   readonly id: string

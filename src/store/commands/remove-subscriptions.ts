@@ -27,9 +27,10 @@ export async function removeSubscriptions(tx: Transaction, ids: readonly string[
 
 /** Deletes what is left of deleted subscriptions, or of all of a client: some rows. Returns how many; 0 at the end. */
 export async function purgeSubscriptions(tx: Transaction, args: { client_id?: string }): Promise<number> {
-  const of =
-    args.client_id === undefined ? sql`deleted_at is not null` : sql`client_id = ${args.client_id}`
-  const found = await tx.all<{ id: string }>(sql`select id from event_subscriptions where ${of}${limitedTo(BATCH_SIZE)}`)
+  const of = args.client_id === undefined ? sql`deleted_at is not null` : sql`client_id = ${args.client_id}`
+  const found = await tx.all<{ id: string }>(
+    sql`select id from event_subscriptions where ${of}${limitedTo(BATCH_SIZE)}`,
+  )
   if (found.length === 0) return 0
   const ids = found.map(row => row.id)
   const deliveries = await tx.run(

@@ -78,7 +78,11 @@ export const eventDeliveryQueries = (db: Database) => ({
     const scheduled = sql`select due_at from event_deliveries where ${isScheduled} order by due_at, seq`
     const waiting = sql`select seq from event_deliveries where waits_in is not null and due_at is not null
       order by waits_in, seq`
-    const row = await db.get<{ scheduled: number | string; waiting: number | string; lag: number | string | null }>(
+    const row = await db.get<{
+      scheduled: number | string
+      waiting: number | string
+      lag: number | string | null
+    }>(
       sql`select (select count(*) from (${scheduled}${limitedTo(MAX_COUNTED)}) as s) as scheduled,
             (select count(*) from (${waiting}${limitedTo(MAX_COUNTED)}) as w) as waiting,
             (select ${storeClock}) - (select min(at) from (
@@ -90,7 +94,11 @@ export const eventDeliveryQueries = (db: Database) => ({
 
   /** Whether there is a webhook message to look at now. */
   isWebhookDue: async (): Promise<boolean> => {
-    const row = await db.get<{ now: number | string; at: number | string | null; queue: number | string | null }>(
+    const row = await db.get<{
+      now: number | string
+      at: number | string | null
+      queue: number | string | null
+    }>(
       sql`select ${storeClock} as now,
             (select due_at from event_deliveries where ${isScheduled} order by due_at, seq limit 1) as at,
             (${nextQueue}) as queue`,

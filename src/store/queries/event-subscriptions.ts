@@ -70,7 +70,8 @@ export const eventSubscriptionQueries = (db: Database) => ({
 
   totals: (of: SubscriptionOwner) => subscriptionTotals(db, of),
 
-  find: (id: string) => db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
+  find: (id: string) =>
+    db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
   /** Of all clients. The most selective filter has an index, and the others pick. */
   all: (filter: OperatorFilter, window: Window): MaybePromise<Page<EventSubscriptionRow>> =>
