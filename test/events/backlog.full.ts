@@ -153,7 +153,6 @@ for (const engine of engines) {
           await place.remove()
         }
         const [few = 0, many = 0] = costs
-        console.log(`${engine}, ${kind}: ${few} with 100 waiting, ${many} with ${WAITING}`)
         expect(many).toBeLessThan(2 * few)
       }, 600_000)
     })

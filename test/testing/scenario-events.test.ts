@@ -2,6 +2,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createEventReceiver, type ReceivedEvent } from '../../src/client/index.ts'
 import { checkScenario } from '../../src/demo/read-scenario.ts'
+import { ScenarioEvents } from '../../src/demo/scenario-events.ts'
+import { MovableClock } from '../../src/kit/clock.ts'
+import { DemoControls } from '../../src/operations/demo-controls.ts'
+import type { Services } from '../../src/operations/implement.ts'
 import { type Scenario, startStrand } from '../../src/testing/start-strand.ts'
 
 const SECRET = 'only for these tests'
@@ -117,4 +121,25 @@ test('a mistake is named by its place', () => {
     [{ after_seconds: -1 }, '$.events[0].after_seconds'],
   ] as const)
     expect(() => checkScenario({ events: [{ ...event, ...changes }] })).toThrow(message)
+})
+
+test('an event that the store refuses is tried again, and moving the clock runs what is due before it returns', async () => {
+  const demo = new DemoControls(new MovableClock({ at: 1000, running: false }))
+  let attempts = 0
+  const runSteps = async () => {
+    attempts += 1
+    if (attempts === 1) throw new Error('busy')
+  }
+  const log = { warn: () => undefined }
+  const services = { store: { commands: { runSteps } }, clock: demo.clock, log, demo } as unknown as Services
+  const events = new ScenarioEvents()
+  events.restart([{ after: 60_000, stepAt: () => [] as never }], 1000)
+  const running = events.run(services)
+  demo.clock.advance(60_000)
+  await demo.clockMoved()
+  expect(attempts).toBeGreaterThanOrEqual(1)
+  await until(() => attempts === 2)
+  await demo.clockMoved()
+  expect(attempts).toBe(2)
+  await running.stop()
 })
