@@ -1,4 +1,4 @@
-/** Queues of webhook messages that cannot be sent yet; see migration 20. */
+/** Queues of webhook messages that cannot be sent yet; see migration 21. */
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
