@@ -7,7 +7,7 @@ import { nearestName } from '../kit/nearest.ts'
 import { SeededRandom } from '../kit/random.ts'
 
 /** The names of the operations that faults apply to: those of clients, not those that control the demo. */
-export const CLIENT_OPERATIONS: readonly string[] = operations
+const CLIENT_OPERATIONS: readonly string[] = operations
   .filter(operation => familyOf(operation) !== 'control')
   .map(({ id }) => id)
 

@@ -7,7 +7,7 @@ async function askThroughProxy(trustedProxies: Networks) {
   const server = await startTestServer('sqlite', { config: { trustedProxies, logLevel: 'warn' } })
   try {
     for (const address of ['203.0.113.7', '203.0.113.8', '203.0.113.9'])
-      await fetch(`${server.url}/helix/streams`, { headers: { 'X-Forwarded-For': address } })
+      await fetch(`${server.url}/oauth2/keys`, { headers: { 'X-Forwarded-For': address } })
     return server.logLines.filter(line => line.includes('X-Forwarded-For')).map(line => JSON.parse(line))
   } finally {
     await server.stop()

@@ -133,19 +133,19 @@ const cases: readonly (readonly [
   [
     'an https URL without a proxy that is named',
     'warning',
-    checkProxies({ publicUrl: 'https://a.example', trustedProxies: new Networks() })[0],
+    checkProxies({ publicUrl: 'https://a.example', trustedProxies: new Networks() }),
     'STRAND_TRUSTED_PROXIES',
   ],
   [
     'a proxy that is not named',
     'warning',
-    checkProxies({ publicUrl: undefined, trustedProxies: new Networks() }, '10.0.0.7')[0],
+    checkProxies({ publicUrl: undefined, trustedProxies: new Networks() }, '10.0.0.7'),
     '10.0.0.7',
   ],
   [
     'a proxy that is named',
     'ok',
-    checkProxies({ publicUrl: 'https://a.example', trustedProxies: namedProxies })[0],
+    checkProxies({ publicUrl: 'https://a.example', trustedProxies: namedProxies }),
     'named',
   ],
   ['no public URL on one machine', 'ok', checkPublicUrl(local), 'not needed'],

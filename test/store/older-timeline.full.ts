@@ -68,14 +68,12 @@ const putUser = (store: Store) =>
   store.as(author).commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })
 /** A change that is in the feed. */
 const start = (store: Store) =>
-  store
-    .as(author)
-    .commands.startStream({
-      user_id: '1',
-      stream_id: '10',
-      video_id: '11',
-      started_at: '2026-03-01T12:00:00Z',
-    })
+  store.as(author).commands.startStream({
+    user_id: '1',
+    stream_id: '10',
+    video_id: '11',
+    started_at: '2026-03-01T12:00:00Z',
+  })
 
 describe.skipIf(!engines.includes('postgres'))('the only primary has an older timeline', () => {
   test.concurrent(

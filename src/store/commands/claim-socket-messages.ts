@@ -10,7 +10,7 @@ import {
 } from './claim-deliveries.ts'
 
 /** How many messages a WebSocket has room for. */
-export interface SocketRoom {
+interface SocketRoom {
   readonly session_id: string
   readonly most: number
 }

@@ -28,7 +28,7 @@ const MAX_NEWEST = 50
 const MAX_CANCELED = 200
 const CANCEL_MILLISECONDS = 50
 
-export interface ClaimedWebhooks {
+interface ClaimedWebhooks {
   readonly claimed: readonly ClaimedDelivery[]
   /** Whether there may be more to claim now. */
   readonly more: boolean

@@ -171,11 +171,6 @@ export const readAlongIndexes = new Sql(
 /** Milliseconds since 1970 by the clock of the store, which all processes share. */
 export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))
 
-/** A column as an expression that no index matches, to keep the planner from choosing one. */
-export function notByIndex(column: string): Sql {
-  return verbatim(`(${column} || '')`)
-}
-
 /** `a and b and c`; true if there are no conditions. */
 export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? verbatim('1 = 1') : joined(conditions, ' and ')
