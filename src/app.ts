@@ -443,7 +443,11 @@ export interface LocalApp {
 /** The peer of requests made inside this process. */
 const LOCAL_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
 
-const isControl = ({ url }: Request): boolean => new URL(url).pathname.startsWith('/control/')
+/** Operations of the control API read the store, except the list of what is live; all others read what is in memory. */
+function needsMemory({ url }: Request): boolean {
+  const { pathname } = new URL(url)
+  return !pathname.startsWith('/control/') || pathname === '/control/streams'
+}
 
 /** For the command line, which works on a store whether or not a server is running on it. */
 export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
@@ -462,8 +466,7 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
       services,
       operatorToken,
       answer: async request => {
-        // The control API reads the store, all else what is in memory.
-        if (!isControl(request)) await catchUp()
+        if (needsMemory(request)) await catchUp()
         return application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'playback', 'control'])
       },
       close: () => lifetime.close(),

@@ -6,6 +6,7 @@ import { decimalId, uuid } from '../kit/id.ts'
 import { repeatedly } from '../kit/lifetime.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
 
 const POLL_MILLISECONDS = 100
 
@@ -78,8 +79,14 @@ export class ScenarioEvents {
         const pending = this.#pending
         const [next, ...later] = pending
         if (next === undefined || this.#startedAt + next.after > clock.now()) return
-        await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
-        // Only now: a store that is busy may refuse it, and then it is tried again. A reset meanwhile starts from another list.
+        try {
+          await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
+        } catch (error) {
+          // A store that is busy is asked again. A change that is wrong, such as the end of no stream, is left out.
+          if (error instanceof Unavailable || error instanceof Conflict) throw error
+          log.warn({ error: String(error) }, 'an event of the scenario failed')
+        }
+        // A reset meanwhile starts from another list.
         if (this.#pending === pending) this.#pending = later
       }
     }

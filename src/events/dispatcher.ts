@@ -65,7 +65,7 @@ type Message = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 export class WebhookDispatcher implements Measured {
   readonly #options: DispatcherOptions
   readonly #slots = new Slots(LIMITS)
-  /** Verifications in flight: anybody can give one address many names. */
+  /** Verifications in flight: one address can have many names. */
   readonly #verified = new AddressShares(HOST_SLOTS)
   readonly #settling: Batcher<DeliveryOutcome, undefined>
   readonly #inFlight = new Set<Promise<void>>()

@@ -102,13 +102,13 @@ export class SocketDeliveries {
 
   async #deliverTo(ids: readonly string[]): Promise<void> {
     const { store, node, sockets } = this.#options
-    const rooms = ids.flatMap(session_id => {
+    const free = ids.flatMap(session_id => {
       const most = sockets.get(session_id)?.room ?? 0
       return most > 0 ? [{ session_id, most }] : []
     })
-    if (rooms.length === 0) return
+    if (free.length === 0) return
     const claimed = await claimSafely(this.#options, times =>
-      store.commands.claimSocketMessages({ ...times, rooms, node }),
+      store.commands.claimSocketMessages({ ...times, sockets: free, node }),
     )
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
       sockets.get(session_id)?.deliver(

@@ -354,7 +354,7 @@ export function checkPostgres(
     [
       isSynchronous && !seesReplication,
       warning,
-      'commits wait for a synchronous standby, but whether there is one cannot be told: the role may not read the state of replication',
+      'commits wait for a synchronous standby, but whether there is one is unknown: the role may not read the state of replication',
       'run GRANT pg_monitor TO the role of DATABASE_URL, and strand doctor again',
     ],
     [

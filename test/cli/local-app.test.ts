@@ -42,13 +42,15 @@ for (const engine of engines)
       })
       await withLocalApp(place, async app => {
         const { directory } = app.services
-        const { data } = await call(app, 'GET', '/control/streams')
+        const { data } = await call(app, 'GET', '/control/users')
         expect([data.length, directory.size]).toEqual([1, 0])
         // Longer than the pause between two reads of the feed.
         await Bun.sleep(400)
         expect(directory.size).toBe(0)
-        const live = await call(app, 'GET', '/helix/streams')
-        expect([live.data.map(stream => stream.user_login), directory.size]).toEqual([['lunar_otter'], 1])
+        for (const path of ['/control/streams', '/helix/streams']) {
+          const live = await call(app, 'GET', path)
+          expect([live.data.map(stream => stream.user_login), directory.size]).toEqual([['lunar_otter'], 1])
+        }
         await call(app, 'PUT', '/control/users/13', { login: 'brave_newt' })
         await call(app, 'PUT', '/control/channels/13/stream', {})
         expect((await call(app, 'GET', '/helix/streams')).data).toHaveLength(2)

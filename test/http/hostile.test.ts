@@ -828,30 +828,3 @@ async function untilDefined<T>(look: () => T | undefined): Promise<T> {
     await Bun.sleep(1)
   }
 }
-
-describe("the runtime's limit on bodies", () => {
-  test('413 in our form up to 16 MiB beyond what a listener takes, and not at all beyond that', async () => {
-    const config = { operatorListen: { host: '127.0.0.1', port: 0 }, importBytes: 1024 ** 3 }
-    const server = await startTestServer('sqlite', { config })
-    try {
-      const announce = (base: string, path: string, bytes: number) => {
-        const token = path.startsWith('/control')
-          ? server.world.operator_token
-          : server.world.client.app_token
-        const head = [`PATCH ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`]
-        return raw(base, [...head, `Content-Length: ${bytes}`, '', ''].join('\r\n'))
-      }
-      const [publicUrl, operatorUrl] = [server.strand.url, new URL(server.strand.controlUrl).origin]
-      const large = 16 * 1024 * 1024
-      expectRaw(await announce(publicUrl, '/helix/entitlements/drops', large), 413)
-      const larger = await announce(publicUrl, '/helix/entitlements/drops', large + 1)
-      expect([larger?.status ?? 413, larger?.text ?? '']).toEqual([413, ''])
-      const channel = `/control/channels/${server.world.broadcaster.id}`
-      expectRaw(await announce(operatorUrl, channel, 1024 ** 3 + large), 413)
-      const largest = await announce(operatorUrl, channel, 1024 ** 3 + large + 1)
-      expect([largest?.status ?? 413, largest?.text ?? '']).toEqual([413, ''])
-    } finally {
-      await server.stop()
-    }
-  })
-})

@@ -189,19 +189,19 @@ onEachStore('who gets into the console', { config: SEPARATE }, server => {
   })
 
   test('429 after too many wrong tokens, while the right one is accepted', async () => {
+    const operator = atDesk(server())
+    await operator.open('/console')
+    await operator.post('/console/login', { password: server().world.operator_token })
     const stranger = atDesk(server())
     await stranger.open('/console')
     const statuses: number[] = []
     for (let attempt = 0; attempt < 6; attempt++)
       statuses.push((await stranger.post('/console/login', { password: 'wrong' })).status)
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    expect(stranger.seen?.headers.get('retry-after')).toBe('60')
     await stranger.open('/console')
     const right = await stranger.post('/console/login', { password: server().world.operator_token })
     expect([right.status, right.location]).toEqual([302, '/console'])
-    const another = atDesk(server())
-    await another.open('/console')
-    const wrong = await another.post('/console/login', { password: 'wrong' })
-    expect([wrong.status, wrong.headers.get('retry-after')]).toEqual([429, '60'])
   })
 })
 

@@ -32,7 +32,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 const status = async (url: string) => (await fetch(url)).status
 
 const MISTYPED =
-  'startStrand: unknown option "prot"; must be one of port, seed, streams, clock, scenario, mode, strict, data, log, settings, startTimeout'
+  'startStrand: unknown option "prot"; must be one of port, seed, streams, clock, scenario, mode, strict, intercept, data, log, settings, startTimeout'
 
 for (const mode of ['process', 'child'] as const) {
   describe(`startStrand, ${mode}`, () => {

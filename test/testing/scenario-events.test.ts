@@ -6,6 +6,7 @@ import { ScenarioEvents } from '../../src/demo/scenario-events.ts'
 import { MovableClock } from '../../src/kit/clock.ts'
 import { DemoControls } from '../../src/operations/demo-controls.ts'
 import type { Services } from '../../src/operations/implement.ts'
+import { Unavailable } from '../../src/store/errors.ts'
 import { type Scenario, startStrand } from '../../src/testing/start-strand.ts'
 
 const SECRET = 'only for these tests'
@@ -128,7 +129,7 @@ test('an event that the store refuses is tried again, and moving the clock runs 
   let attempts = 0
   const runSteps = async () => {
     attempts += 1
-    if (attempts === 1) throw new Error('busy')
+    if (attempts === 1) throw new Unavailable('busy')
   }
   const log = { warn: () => undefined }
   const services = { store: { commands: { runSteps } }, clock: demo.clock, log, demo } as unknown as Services

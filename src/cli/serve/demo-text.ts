@@ -31,6 +31,7 @@ export function startScreen(
     row('Reference', `${base_url}/docs`),
     row('More', `${linesCommand}  (tokens, ids, lines to paste)`),
     '',
+    ...(world.proxy === undefined ? [] : [usingProxy(world)]),
     `Strand is serving a demo world (seed ${seed}, ${kept}${strict ? ', strict mode' : ''}).`,
     'Stop it with Ctrl-C.',
     '',

@@ -57,6 +57,7 @@ export const submitConsoleLogin: PageHandler = async (browser, services) => {
       ? again('This is not a valid operator token.', 401)
       : withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
   }
+  await services.logIns.succeeded(SUBJECT, browser.address)
   browser.rememberConsole(cookie)
   return { goTo: next }
 }

@@ -21,10 +21,10 @@ const MAX_CLAIM = 1000
 /** Claims messages that are due, for WebSockets that this node still has. Of messages in one lane only the first is claimed. */
 export async function claimSocketMessages(
   tx: Transaction,
-  args: ClaimTimes & { readonly node: string; readonly rooms: readonly SocketRoom[] },
+  args: ClaimTimes & { readonly node: string; readonly sockets: readonly SocketRoom[] },
 ): Promise<ClaimedDelivery[]> {
   await tx.get(readAlongIndexes)
-  const ids = args.rooms.map(room => room.session_id)
+  const ids = args.sockets.map(room => room.session_id)
   // A WebSocket that moves to another node meanwhile waits for this transaction.
   const held = await tx.all<{ id: string }>(
     sql`select id from event_sockets where node = ${args.node} and ${isOneOf(sql`id`, ids)} order by id${lockRows}`,
@@ -32,7 +32,7 @@ export async function claimSocketMessages(
   if (held.length === 0) return []
   const here = new Set(held.map(({ id }) => id))
   const left = new Map(
-    args.rooms
+    args.sockets
       .filter(room => here.has(room.session_id))
       .map(({ session_id, most }) => [SOCKET_TARGET + session_id, most]),
   )

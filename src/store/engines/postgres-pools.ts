@@ -28,7 +28,7 @@ type PoolName = (typeof POOLS)[number]
 /** Session settings of a connection. */
 type Session = Readonly<Record<string, number>>
 
-/** The server cancels slow reads and long waits for row locks, but no commit; a transaction sets its own timeouts. */
+/** The server cancels slow reads and long waits for row locks, but no commit; transactions set further timeouts. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
 const WRITES: Session = {
   statement_timeout: 0,
