@@ -1,11 +1,12 @@
 /** What cannot be run here, a container engine and a cluster, is at least held against the program. */
 import { describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
 import { ALLOCATOR } from '../../bin/runtime.js'
+import { readNetworks } from '../../src/http/client-address.ts'
 import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
 import { settings } from '../../src/settings.ts'
 import { VERSION } from '../../src/version.ts'
@@ -37,6 +38,8 @@ const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)]
 const notSettings = (names: Iterable<string>) =>
   [...names].filter(name => settings.every(setting => setting.name !== name) && !(name in ALLOCATOR))
 const portOf = (address: string) => Number(address.split(':').at(-1))
+/** Where encoders publish if they are given no port. */
+const RTMP_PORT = 1935
 /** A node that ends drains first and then waits so long for the last answers. */
 const LAST_ANSWERS_SECONDS = 15
 
@@ -68,7 +71,25 @@ describe('the image', () => {
     // It reads the same settings as the server, so it asks where that listens.
     expect(JSON.parse(command)).toEqual(['/usr/local/bin/strand', 'healthcheck'])
     expect(sources).toContain("new Command('healthcheck')")
-    expect(dockerfile).toContain(`\nEXPOSE ${portOf(environment.STRAND_LISTEN ?? '')}\n`)
+    expect(dockerfile).toContain(`\nEXPOSE ${portOf(environment.STRAND_LISTEN ?? '')} ${RTMP_PORT}\n`)
+  })
+
+  test('installs ffmpeg if the build asks for it, and otherwise nothing', () => {
+    const [, option] = /^ARG (FFMPEG=\w+)$/m.exec(dockerfile) ?? []
+    expect(option).toBe('FFMPEG=off')
+    const [, lines = ''] = /^RUN (if (?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
+    const place = mkdtempSync(join(tmpdir(), 'strand-image-'))
+    for (const program of ['apt-get', 'rm'])
+      writeFileSync(join(place, program), `#!/bin/sh\necho ${program} "$@"\n`, { mode: 0o755 })
+    const run = (FFMPEG: string) =>
+      Bun.spawnSync(['/bin/sh', '-euc', lines], { env: { PATH: place, FFMPEG } }).stdout.toString()
+    expect(run('off')).toBe('')
+    expect(run('on').split('\n').slice(0, 2)).toEqual([
+      'apt-get update',
+      'apt-get install -y --no-install-recommends ffmpeg',
+    ])
+    rmSync(place, { recursive: true, force: true })
+    expect(dockerfile.indexOf('apt-get')).toBeLessThan(dockerfile.indexOf('\nUSER '))
   })
 
   test('copies and starts what is there', () => {
@@ -153,15 +174,28 @@ describe('images that others made', () => {
 })
 
 describe('compose.yaml for one node', () => {
-  const { services, volumes } = documentsIn('compose.yaml')[0]
+  const { services, volumes, networks } = documentsIn('compose.yaml')[0]
   const { strand } = services
 
-  test('sets only what is a setting, and shows both sides to this machine only', () => {
+  test('sets only what is a setting, shows HTTP to this machine only, and RTMP to encoders', () => {
     expect(notSettings(Object.keys(strand.environment))).toEqual([])
-    const inside = strand.ports.map((port: string) => portOf(port))
-    const { STRAND_LISTEN, STRAND_OPERATOR_LISTEN } = strand.environment
-    expect(inside).toEqual([portOf(STRAND_LISTEN), portOf(STRAND_OPERATOR_LISTEN)])
-    for (const port of strand.ports) expect(port).toStartWith('127.0.0.1:')
+    const { STRAND_LISTEN, STRAND_OPERATOR_LISTEN, STRAND_RTMP_LISTEN } = strand.environment
+    const http = [STRAND_LISTEN, STRAND_OPERATOR_LISTEN].map(portOf)
+    expect(portOf(STRAND_RTMP_LISTEN)).toBe(RTMP_PORT)
+    expect(strand.ports).toEqual([
+      ...http.map(port => `127.0.0.1:${port}:${port}`),
+      `${RTMP_PORT}:${RTMP_PORT}`,
+    ])
+  })
+
+  test('trusts a proxy on the host, whose requests come from the gateway', () => {
+    expect(strand).not.toHaveProperty('networks')
+    expectTrustedGateway(strand, networks.default)
+  })
+
+  test('passes the build option of the image', () => {
+    expect(strand.build).toEqual({ context: '.', args: { FFMPEG: `\${FFMPEG:-off}` } })
+    expect(compose.services.node1.build).toEqual({ ...strand.build, context: '..' })
   })
 
   test('runs without root and privileges, with nothing to write to but the store', () => {
@@ -180,6 +214,13 @@ describe('compose.yaml for one node', () => {
   })
 })
 
+/** The gateway is the only address of the network that is no container. */
+function expectTrustedGateway({ environment }: Manifest, network: Manifest): void {
+  const [{ subnet, gateway }] = network.ipam.config
+  expect(environment.STRAND_TRUSTED_PROXIES).toBe(gateway)
+  expect(readNetworks([subnet])?.has(gateway)).toBe(true)
+}
+
 describe('compose-mediamtx.yaml', () => {
   const file = 'deploy/compose-mediamtx.yaml'
   const { services, volumes, networks } = documentsIn(file)[0]
@@ -195,7 +236,17 @@ describe('compose-mediamtx.yaml', () => {
 
   test('has the node of compose.yaml, on a network with MediaMTX', () => {
     const { strand: one } = documentsIn('compose.yaml')[0].services
-    expect(strand).toEqual({ ...one, build: { context: '..' }, networks: ['private', 'outside'] })
+    const { STRAND_RTMP_LISTEN, ...settings } = one.environment
+    const { STRAND_TRUSTED_PROXIES } = strand.environment
+    expect(strand).toEqual({
+      ...one,
+      build: { context: '..' },
+      networks: ['private', 'outside'],
+      // MediaMTX has the port of encoders.
+      environment: { ...settings, STRAND_TRUSTED_PROXIES },
+      ports: one.ports.filter((port: string) => portOf(port) !== portOf(STRAND_RTMP_LISTEN)),
+    })
+    expectTrustedGateway(strand, networks.outside)
     for (const name of [...strand.networks, ...mediamtx.networks]) expect(networks).toHaveProperty(name)
     expect(volumes).toHaveProperty('data')
   })
@@ -314,8 +365,9 @@ describe('the backup units of systemd', () => {
 describe('compose.yaml', () => {
   const nodes = [compose.services.node1, compose.services.node2]
 
-  test('gives both nodes the same settings, and only such', () => {
-    expect(nodes[0].environment).toEqual(nodes[1].environment)
+  test('gives both nodes the same settings but for the URL of their video, and only such', () => {
+    const environments = nodes.map(({ environment: { STRAND_MEDIA_URL, ...settings } }) => settings)
+    expect(environments[0]).toEqual(environments[1])
     expect(notSettings(Object.keys(nodes[0].environment))).toEqual([])
     for (const name of SHARED) expect(nodes[0].environment).toHaveProperty([name])
   })
@@ -327,7 +379,14 @@ describe('compose.yaml', () => {
       const address = `${node.networks.private.ipv4_address}:${portOf(environment.STRAND_LISTEN)}`
       // In four lists, and for the video of this node.
       expect(file.split(address)).toHaveLength(6)
+      const rtmp = `${node.networks.private.ipv4_address}:${portOf(environment.STRAND_RTMP_LISTEN)}`
+      expect(file.split(rtmp)).toHaveLength(2)
+      const { pathname } = new URL(node.environment.STRAND_MEDIA_URL)
+      expect(file).toContain(`path_beg ${pathname}/live/ ${pathname}/videos/`)
+      expect(node.environment.STRAND_MEDIA_URL).toBe(`${environment.STRAND_PUBLIC_URL}${pathname}`)
     }
+    const bound = [...file.matchAll(/^ {2}bind :(\d+)$/gm)].map(([, port]) => Number(port))
+    expect(compose.services.proxy.ports.map(portOf)).toEqual(bound)
     expect(environment.STRAND_TRUSTED_PROXIES).toBe(compose.services.proxy.networks.private.ipv4_address)
   })
 
@@ -446,6 +505,40 @@ describe('kubernetes', () => {
     expect(template.spec.enableServiceLinks).toBe(false)
     expect(template.metadata.labels).not.toEqual(only('Service').spec.selector)
     expect(sources).toContain("new Command('migrate')")
+  })
+
+  test('has a node for broadcasts that is like the others, with RTMP and a URL of its own', () => {
+    const { spec } = only('Deployment', 'strand-media')
+    const { containers, volumes, ...media } = spec.template.spec
+    const { containers: _, volumes: others, topologySpreadConstraints, ...node } = pod
+    expect(media).toEqual(node)
+    expect(volumes).toEqual(others)
+    const { env, ports: mediaPorts, readinessProbe, ...same } = containers[0]
+    const { ports: __, readinessProbe: ___, ...expected } = container
+    expect(same).toEqual(expected)
+    expect(readinessProbe.httpGet).toEqual(container.livenessProbe.httpGet)
+    const own = Object.fromEntries(env.map(({ name, value }: Manifest) => [name, value]))
+    expect(notSettings(Object.keys(own))).toEqual([])
+    expect(mediaPorts).toEqual([...container.ports, { name: 'rtmp', containerPort: RTMP_PORT }])
+    expect(portOf(own.STRAND_RTMP_LISTEN)).toBe(RTMP_PORT)
+    // A second pod with the same URL would be taken for the same node.
+    expect([spec.replicas, spec.strategy]).toEqual([1, { type: 'Recreate' }])
+    expect(new URL(own.STRAND_MEDIA_URL).hostname).not.toBe(new URL(settings.STRAND_PUBLIC_URL).hostname)
+  })
+
+  test('sends encoders and viewers to the node for broadcasts, and requests to the others', () => {
+    const label = { 'app.kubernetes.io/name': 'strand-media' }
+    const { spec } = only('Deployment', 'strand-media')
+    expect([spec.template.metadata.labels, spec.selector.matchLabels]).toEqual([label, label])
+    const rtmp = only('Service', 'strand-rtmp').spec
+    expect(rtmp).toMatchObject({ selector: label, type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
+    expect(rtmp.ports).toEqual([{ name: 'rtmp', port: RTMP_PORT, targetPort: 'rtmp' }])
+    const media = only('Service', 'strand-media').spec
+    expect(media).toEqual({ selector: label, ports: only('Service').spec.ports })
+    const { podSelector, ingress } = only('NetworkPolicy', 'strand-media').spec
+    expect(podSelector.matchLabels).toEqual(label)
+    const [open, ...restricted] = only('NetworkPolicy').spec.ingress
+    expect(ingress).toEqual([{ ports: [...open.ports, { port: 'rtmp' }] }, ...restricted])
   })
 
   test('everything points at the same pods', () => {
