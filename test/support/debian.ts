@@ -24,6 +24,7 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
     skipped: 'every test in a browser',
   },
   TEST_NGINX: { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
+  TEST_CADDY: { names: ['caddy'], package: 'caddy', skipped: 'docs/production.md with Caddy' },
   TEST_NGINX_RTMP: {
     names: [],
     file: '/usr/lib/nginx/modules/ngx_rtmp_module.so',
