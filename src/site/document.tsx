@@ -42,14 +42,11 @@ export async function renderDocument(
   const islands = new Set<string>()
   const render = (part: ComponentChildren) =>
     renderToString(<UsedIslands.Provider value={islands}>{part}</UsedIslands.Provider>)
-  const main = (
-    <main id="content" class={page.width ?? 'narrow'}>
-      {page.body}
-    </main>
-  )
+  const main = <main id="content">{page.body}</main>
+  const style = page.style ?? 'form'
   const content = render(page.isWhole ? page.body : main)
   // Pages without a script stay so; among them are those with a form for passwords or consent.
-  const hasSuggestions = page.query !== undefined || (page.width !== 'docs' && islands.size > 0)
+  const hasSuggestions = page.query !== undefined || (style !== 'docs' && islands.size > 0)
   const header =
     visitor === 'operator' ? (
       <OperatorHeader isReference={page.listener === 'operator'} />
@@ -64,7 +61,7 @@ export async function renderDocument(
   const body = page.isWhole
     ? render(skip) + content
     : render(skip) + render(header) + content + render(<Footer />)
-  const styles = await Promise.all(['site', ...(page.styles ?? [])].map(stylePath))
+  const styles = await Promise.all(['site', style].map(stylePath))
   const scripts = await Promise.all([...islands].map(islandScripts))
   const shared = new Set(scripts.flatMap(({ imports }) => imports))
   const head = renderToStaticMarkup(
@@ -87,7 +84,7 @@ export async function renderDocument(
     </head>,
   )
   return {
-    html: `<!doctype html>\n<html lang="en">${head}<body>${body}</body></html>\n`,
+    html: `<!doctype html>\n<html lang="en">${head}<body class="${style}-page">${body}</body></html>\n`,
     hasScript: islands.size > 0,
   }
 }

@@ -8,14 +8,12 @@ export interface Page {
   readonly status?: number
   /** The Retry-After of a temporary failure. */
   readonly retryAfterSeconds?: number
-  /** The column: `narrow` for a form (default), `wide` for lists, `full` for the directory, `watch` for a player, `docs` for the reference. */
-  readonly width?: 'narrow' | 'wide' | 'full' | 'watch' | 'docs'
+  /** Its style sheet, `styles/<style>.css`, which no other page loads, and the class of its body, `<style>-page`. Default: `form`. */
+  readonly style?: PageStyle
   /** The entry of the navigation that this page belongs to. */
   readonly section?: Section
   /** The listener of the control API has no site around its pages. */
   readonly listener?: 'operator'
-  /** Style sheets of this page, by the names of their files in `styles/`; `site` is on every page. */
-  readonly styles?: readonly string[]
   /** The scopes of the token that the islands of this page get, if the visitor is logged in. */
   readonly scopes?: readonly Scope[]
   /** The search text in the header. */
@@ -27,6 +25,9 @@ export interface Page {
   /** The HLS playlist that the page plays, if there is one. */
   readonly playlist?: string
 }
+
+/** The styles of pages: `form` for one thing to decide or to read, the others by the page. */
+type PageStyle = 'form' | 'account' | 'console' | 'docs' | 'drops' | 'home' | 'studio' | 'watch'
 
 export type Section = 'live' | 'studio' | 'drops' | 'account'
 

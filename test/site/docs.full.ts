@@ -118,7 +118,7 @@ describe('/docs', () => {
       )
       for (const width of [390, 1440]) {
         await page.setViewportSize({ width, height: 900 })
-        await page.evaluate(`document.querySelector('.menu').open = true`)
+        await page.evaluate(`document.querySelector('.opener').open = true`)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           expect([width, colorScheme, ...(await violationsOn(page, colorScheme))]).toEqual([

@@ -57,7 +57,7 @@ export function Filters({ games, languages, game, language }: Filtering) {
         ))}
       </div>
       {languages.length > 1 && (
-        <details class="menu">
+        <details class="dropdown">
           <summary class="chip" {...(language && { 'aria-current': 'true' })}>
             {language?.name ?? 'Language'}
           </summary>

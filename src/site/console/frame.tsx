@@ -44,7 +44,7 @@ export function consolePage(desk: Desk, content: Content): Page {
     title: `${title} · Console`,
     status: content.status ?? 200,
     isWhole: true,
-    styles: ['chart', 'console'],
+    style: 'console',
     body: (
       <div class="console">
         <header class="rail">

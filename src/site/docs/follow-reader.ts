@@ -6,16 +6,12 @@ interface FilterField {
 
 /** Returns how to stop. */
 export function followReader({ field, clear }: FilterField): () => void {
-  const menu = document.querySelector<HTMLDetailsElement>('.menu')
+  const menu = document.querySelector('.menu')
+  const opener = document.querySelector<HTMLDetailsElement>('.opener')
   const rail = document.querySelector<HTMLElement>('.rail')
   const narrow = matchMedia('(max-width: 60rem)')
   const ended = new AbortController()
   const { signal } = ended
-  const openWhereWide = () => {
-    if (menu !== null) menu.open = !narrow.matches
-  }
-  openWhereWide()
-  narrow.addEventListener('change', openWhereWide, { signal })
 
   document.addEventListener(
     'keydown',
@@ -24,7 +20,7 @@ export function followReader({ field, clear }: FilterField): () => void {
       if (event.key === 'Escape' && document.activeElement === input) return clear()
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping()) return
       event.preventDefault()
-      if (menu !== null) menu.open = true
+      if (opener !== null) opener.open = true
       input?.focus()
     },
     { signal },
@@ -32,7 +28,7 @@ export function followReader({ field, clear }: FilterField): () => void {
   menu?.addEventListener(
     'click',
     event => {
-      if (narrow.matches && event.target instanceof Element && event.target.closest('a')) menu.open = false
+      if (opener !== null && event.target instanceof Element && event.target.closest('a')) opener.open = false
     },
     { signal },
   )

@@ -30,7 +30,7 @@ export const Docs = island('docs', function Docs(reader: Reader) {
   }
 
   return (
-    <div class="filter" hidden={count === undefined}>
+    <div class={count === undefined ? 'filter waiting' : 'filter'}>
       <label for="filter">Filter</label>
       <input
         ref={field}

@@ -182,7 +182,7 @@ function Exports({
   readonly formats: readonly { readonly id: string; readonly name: string }[]
 }) {
   return (
-    <details class="menu">
+    <details class="dropdown">
       <summary class="button">Export</summary>
       <ul>
         {formats.map(({ id, name }) => (

@@ -23,7 +23,7 @@ interface AccountView extends FormToken {
 export function accountPage(view: AccountView): Page {
   return {
     title: 'Your account',
-    width: 'wide',
+    style: 'account',
     section: 'account',
     status: view.violation === undefined ? 200 : 400,
     body: (

@@ -31,7 +31,7 @@ export function channelPage(view: ChannelView): Page {
   const { display_name } = channel
   return {
     title: live ? `${display_name} is live` : display_name,
-    width: 'watch',
+    style: 'watch',
     ...(broadcast?.protocol === 'flv' && { node: broadcast.node }),
     ...(broadcast?.protocol === 'hls' && { playlist: broadcast.source }),
     body: (

@@ -79,19 +79,21 @@ export function docsPage(reference: Reference, reader: Reader, families: readonl
   const document = families.includes('control') ? '/control/openapi.json' : '/openapi.json'
   return {
     title: 'API reference',
-    width: 'docs',
-    styles: ['docs'],
+    style: 'docs',
     // A form gets a token with those that its operation requires.
     scopes: SCOPES,
     ...(!isPublic && { listener: 'operator' }),
     body: (
       <>
         <nav class="rail" aria-label="Operations">
-          <details class="menu" open>
+          {/* Where there is little space it shows the menu behind it, also without a script; elsewhere the menu is open. */}
+          <details class="opener">
             <summary>Operations</summary>
+          </details>
+          <div class="menu">
             <Docs {...reader} />
             <div dangerouslySetInnerHTML={{ __html: reference.menu }} />
-          </details>
+          </div>
         </nav>
         <div class="reference">
           <h1>API reference</h1>
@@ -342,7 +344,7 @@ const Rows = ({
   children.length === 0 ? null : (
     <>
       <h4>{title}</h4>
-      <dl class={`rows ${kind}`.trim()}>{children}</dl>
+      <dl class={`entries ${kind}`.trim()}>{children}</dl>
     </>
   )
 

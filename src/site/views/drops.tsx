@@ -24,9 +24,8 @@ interface DropsView {
 export function dropsPage({ drops, isFirst, cursor }: DropsView): Page {
   return {
     title: 'Drops',
-    width: 'wide',
+    style: 'drops',
     section: 'drops',
-    styles: ['drops'],
     body: (
       <>
         <h1>Drops</h1>

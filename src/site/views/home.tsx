@@ -32,7 +32,7 @@ export function homePage({ cursor, followed, featured, latest, ...view }: HomeVi
   const heading = game?.name ?? 'Live now'
   return {
     title: game?.name ?? 'Strand',
-    width: 'full',
+    style: 'home',
     section: 'live',
     ...(featured?.node !== undefined && { node: featured.node }),
     body: (
@@ -82,7 +82,7 @@ export function homePage({ cursor, followed, featured, latest, ...view }: HomeVi
 export function welcomePage({ signUp }: { readonly signUp: boolean }): Page {
   return {
     title: 'Strand',
-    width: 'full',
+    style: 'home',
     section: 'live',
     body: (
       <div class="welcome">

@@ -17,7 +17,7 @@ export function searchPage({ query, live, games, offline, now }: SearchView): Pa
   const isEmpty = live.length + games.length + offline.length === 0
   return {
     title: `Search: ${query}`,
-    width: 'full',
+    style: 'home',
     query,
     body: (
       <div class="results">

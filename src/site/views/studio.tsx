@@ -82,9 +82,8 @@ export function studioPage(view: StudioView): Page {
   const base = studioPath(channel.login)
   return {
     title: isOwner ? 'Studio' : `Studio of ${channel.display_name}`,
-    width: 'full',
+    style: 'studio',
     section: 'studio',
-    styles: ['chart', 'studio'],
     scopes: isOwner ? ['channel:manage:broadcast', 'channel:read:stream_key'] : ['channel:manage:broadcast'],
     status: view.violation === undefined ? 200 : 400,
     node: view.node,

@@ -26,7 +26,7 @@ export function videoPage(view: VideoView): Page {
   const title = view.title || UNTITLED_VIDEO
   return {
     title,
-    width: 'watch',
+    style: 'watch',
     body: (
       <article class="still">
         <div class="shot">
@@ -75,7 +75,7 @@ export function recordedVideoPage(
   const start = Math.min(view.position ?? 0, view.seconds)
   return {
     title,
-    width: 'watch',
+    style: 'watch',
     node,
     body: (
       <>
