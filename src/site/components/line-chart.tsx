@@ -22,9 +22,7 @@ export interface LineChartProps {
   readonly lines: readonly Line[]
   readonly format?: (value: number) => string
   /** Values are counts: the axis has no ticks between whole numbers. */
-  readonly whole?: boolean
-  /** Shown while there are no values. */
-  readonly ifNone?: string
+  readonly isCount?: boolean
 }
 
 /** The table has this many rows, spread over the time of the chart. */
@@ -32,12 +30,13 @@ const MAX_ROWS = 12
 
 const inFull = (value: number): string => value.toLocaleString('en-US')
 
-export function LineChart({ label, times, lines, format = inFull, whole = false, ifNone }: LineChartProps) {
+export function LineChart({ label, times, lines, format = inFull, isCount = false }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<LinePlot | undefined>(undefined)
   const [pointed, setPointed] = useState<number>()
   const shown = useRef({ times, lines })
   shown.current = { times, lines }
+  const isLine = times.length > 1
 
   const show = () =>
     plot.current?.show(
@@ -53,7 +52,7 @@ export function LineChart({ label, times, lines, format = inFull, whole = false,
       plot.current = new module.LinePlot(place.current, {
         tones,
         format,
-        whole,
+        isCount,
         onPoint: setPointed,
       })
       show()
@@ -67,10 +66,11 @@ export function LineChart({ label, times, lines, format = inFull, whole = false,
 
   return (
     <figure class="line-chart" aria-label={label}>
-      <div class="plot" ref={place} aria-hidden="true" />
-      {times.length === 0 ? (
-        <figcaption class="quiet small">{ifNone ?? 'No values yet.'}</figcaption>
-      ) : (
+      <div class={isLine ? 'plot-area' : 'plot-area no-line'}>
+        <div class="plot" ref={place} aria-hidden="true" />
+        {!isLine && <p class="quiet small">The line begins in a few seconds.</p>}
+      </div>
+      {times.length > 0 && (
         <>
           <ul class="legend num" aria-hidden="true">
             {lines.map(({ name, values, tone = 'accent' }) => (
@@ -90,7 +90,7 @@ export function LineChart({ label, times, lines, format = inFull, whole = false,
   )
 }
 
-function ValueTable({ label, times, lines, format }: Required<Omit<LineChartProps, 'whole' | 'ifNone'>>) {
+function ValueTable({ label, times, lines, format }: Required<Omit<LineChartProps, 'isCount'>>) {
   const step = Math.max(1, Math.ceil(times.length / MAX_ROWS))
   const rows = times.flatMap((time, index) =>
     (times.length - 1 - index) % step === 0 ? [{ time, index }] : [],

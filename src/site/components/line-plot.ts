@@ -3,6 +3,7 @@
  * drawn, so that it follows the colour scheme. Nothing is animated.
  */
 import UPlot from 'uplot'
+import { axisTicks } from './axis.ts'
 
 /** A token of the style sheet that a line is drawn with: `accent` is `--accent`. */
 export type Tone = 'accent' | 'live' | 'good' | 'warn' | 'bad' | 'quiet'
@@ -12,8 +13,8 @@ export type Values = readonly (number | null)[]
 export interface PlotOptions {
   readonly tones: readonly Tone[]
   readonly format: (value: number) => string
-  /** No ticks between whole numbers. */
-  readonly whole: boolean
+  /** Values are counts: the axis has no ticks between whole numbers. */
+  readonly isCount: boolean
   /** Called with the index of the values under the pointer, and with undefined when it leaves. */
   readonly onPoint: (index: number | undefined) => void
 }
@@ -22,8 +23,8 @@ const HEIGHT = 180
 const MINUTE = 60
 /** The alpha of the area below a line, as the last two digits of a colour. */
 const AREA = '22'
-/** 1, 2, 5, 10, 20 and so on. */
-const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat()
+/** A chart of the first values is as wide as one of a minute. */
+const MIN_SECONDS = 60
 
 export class LinePlot {
   readonly #element: HTMLElement
@@ -32,7 +33,7 @@ export class LinePlot {
   readonly #scheme = matchMedia('(prefers-color-scheme: dark)')
   readonly #redraw = () => this.#plot.redraw(false)
 
-  constructor(element: HTMLElement, { tones, format, whole, onPoint }: PlotOptions) {
+  constructor(element: HTMLElement, { tones, format, isCount, onPoint }: PlotOptions) {
     this.#element = element
     const font = `11px ${getComputedStyle(element).fontFamily}`
     const grid = { stroke: () => this.#colour('line'), width: 1 }
@@ -43,7 +44,10 @@ export class LinePlot {
         height: HEIGHT,
         legend: { show: false },
         padding: [8, 8, 0, 0],
-        scales: { y: { range: (_plot, _low, high) => [0, niceTop(high)] } },
+        scales: {
+          x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SECONDS), last] },
+          y: { range: (_plot, _low, high) => [0, axisTicks(high ?? 0, isCount).at(-1) ?? 1] },
+        },
         cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
         axes: [
           {
@@ -56,9 +60,8 @@ export class LinePlot {
           {
             ...axis,
             size: 56,
-            space: 36,
+            splits: (_plot, _axis, _low, high) => axisTicks(high, isCount),
             values: (_plot, values) => values.map(format),
-            ...(whole && { incrs: WHOLE_STEPS }),
           },
         ],
         series: [
@@ -97,9 +100,6 @@ export class LinePlot {
     return getComputedStyle(this.#element).getPropertyValue(`--${token}`).trim()
   }
 }
-
-/** Air above the highest value; never an axis without height. */
-const niceTop = (high: number | null): number => Math.max(1, (high ?? 0) * 1.15)
 
 /** Local times of day: with seconds where the chart covers minutes. */
 function clockTimes(times: readonly number[]): string[] {

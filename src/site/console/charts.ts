@@ -1,5 +1,6 @@
 /** The charts of the overview. */
 import type { Line } from '../components/line-chart.tsx'
+import { shortCount } from '../numbers.ts'
 import type { HistoryPoint } from './history.ts'
 
 export interface ChartLine {
@@ -10,9 +11,21 @@ export interface ChartLine {
 
 interface Chart {
   readonly title: string
-  readonly unit: 'count' | 'milliseconds'
+  readonly unit: Unit
   readonly lines: readonly ChartLine[]
 }
+
+export type Unit = keyof typeof FORMATS
+
+/** Rates are counts per second: their values may be fractions. */
+export const FORMATS = {
+  count: (value: number) =>
+    value < 10 && value % 1 !== 0 ? value.toFixed(1) : shortCount(Math.round(value)),
+  milliseconds: (value: number) =>
+    value < 1000
+      ? `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ms`
+      : `${(value / 1000).toFixed(1)} s`,
+} as const
 
 const counted = (title: string, name: string, of: ChartLine['of'], tone: ChartLine['tone']): Chart => ({
   title,

@@ -2,10 +2,9 @@
 /** The charts of the overview, with a new point every few seconds. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { LineChart } from '../components/line-chart.tsx'
-import { CHARTS, type ChartLine } from '../console/charts.ts'
+import { CHARTS, type ChartLine, FORMATS, type Unit } from '../console/charts.ts'
 import type { HistoryPoint } from '../console/history.ts'
 import { island } from '../island.tsx'
-import { shortCount } from '../numbers.ts'
 
 interface ChartsProps {
   readonly points: readonly HistoryPoint[]
@@ -13,15 +12,6 @@ interface ChartsProps {
 
 const EVERY_MILLISECONDS = 3000
 const MAX_POINTS = 300
-
-const FORMATS = {
-  count: (value: number) =>
-    value < 10 && value % 1 !== 0 ? value.toFixed(1) : shortCount(Math.round(value)),
-  milliseconds: (value: number) =>
-    value < 1000
-      ? `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ms`
-      : `${(value / 1000).toFixed(1)} s`,
-} as const
 
 export const ConsoleCharts = island('console-charts', function ConsoleCharts(props: ChartsProps) {
   const [points, setPoints] = useState(props.points)
@@ -45,7 +35,7 @@ export const ConsoleCharts = island('console-charts', function ConsoleCharts(pro
       {CHARTS.map(({ title, unit, lines }) => (
         <section key={title} class="panel chart" aria-label={title}>
           <h2>{title}</h2>
-          <Chart title={title} times={times} lines={lines} points={points} format={FORMATS[unit]} />
+          <Chart title={title} times={times} lines={lines} points={points} unit={unit} />
         </section>
       ))}
     </div>
@@ -57,20 +47,14 @@ function Chart(view: {
   times: readonly number[]
   lines: readonly ChartLine[]
   points: readonly HistoryPoint[]
-  format: (value: number) => string
+  unit: Unit
 }) {
-  const { title, times, points, format } = view
+  const { title, times, points, unit } = view
   const lines = useMemo(
     () => view.lines.map(({ name, of, tone }) => ({ name, tone, values: points.map(point => point[of]) })),
     [points],
   )
   return (
-    <LineChart
-      label={title}
-      times={times}
-      lines={lines}
-      format={format}
-      ifNone="The first values come in a few seconds."
-    />
+    <LineChart label={title} times={times} lines={lines} format={FORMATS[unit]} isCount={unit === 'count'} />
   )
 }

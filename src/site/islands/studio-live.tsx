@@ -100,7 +100,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
         <h2 id="viewers-heading">Viewers</h2>
         <LineChart
           label="Viewers"
-          whole
+          isCount
           times={history.times}
           lines={[{ name: 'Viewers', values: history.viewers }]}
         />

@@ -1,0 +1,48 @@
+/** The ticks of charts: one rule, with labels that people can read. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { axisTicks } from '../../src/site/components/axis.ts'
+import { CHARTS, FORMATS } from '../../src/site/console/charts.ts'
+
+const highest = fc.oneof(
+  fc.double({ min: 0, max: 20, noNaN: true }),
+  fc.double({ min: 0, max: 1e8, noNaN: true }),
+)
+
+test('ticks begin at 0, reach the highest value, and have a step of 1, 2 or 5 times a power of ten', () => {
+  fc.assert(
+    fc.property(highest, fc.boolean(), (high, isCount) => {
+      const ticks = axisTicks(high, isCount)
+      const [first, step = 0] = ticks
+      expect(first).toBe(0)
+      expect(ticks.at(-1)).toBeGreaterThanOrEqual(high)
+      expect(ticks.length).toBeWithin(2, 6)
+      expect(['1', '2', '5']).toContain(String(step.toExponential()).replace(/e.*/, ''))
+      for (const [index, tick] of ticks.entries()) expect(tick).toBeCloseTo(index * step, 6)
+      if (isCount) expect(ticks.filter(tick => !Number.isInteger(tick))).toEqual([])
+    }),
+  )
+})
+
+test('the labels of an axis are the values of its ticks, each another one', () => {
+  fc.assert(
+    fc.property(highest, fc.constantFrom(...CHARTS), (high, { unit }) => {
+      const labels = axisTicks(high, unit === 'count').map(FORMATS[unit])
+      expect(new Set(labels).size).toBe(labels.length)
+    }),
+  )
+})
+
+test('small values have an axis without odd fractions', () => {
+  for (const [high, isCount, ticks] of [
+    [0, true, [0, 1]],
+    [0.3, true, [0, 1]],
+    [1.2, true, [0, 1, 2]],
+    [3, true, [0, 1, 2, 3]],
+    [40, true, [0, 10, 20, 30, 40]],
+    [86_000, true, [0, 50_000, 100_000]],
+    [0.3, false, [0, 0.5, 1]],
+    [2.4, false, [0, 1, 2, 3]],
+  ] as const)
+    expect([high, ...axisTicks(high, isCount)]).toEqual([high, ...ticks])
+})
