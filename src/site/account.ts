@@ -5,7 +5,7 @@ import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import type { PageFields } from './fields.ts'
-import { BUSY, LOCKED_OUT, passwordViolation, unlessBusy, withRetryAfter } from './login.ts'
+import { BUSY, LOCKED_OUT, LOGGED_OUT, passwordViolation, unlessBusy, withRetryAfter } from './login.ts'
 import type { Page, PageAnswer } from './page.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { accountPage } from './views/account.tsx'
@@ -16,7 +16,7 @@ const toLogin: PageAnswer = { goTo: '/login?next=/account' }
 /** Confirmations, shown once after the redirect back to the page. */
 const DONE: ReadonlyMap<string, string> = new Map([
   ['disconnected', 'Application disconnected. Its tokens are no longer valid.'],
-  ['ended', 'The browser has been logged out.'],
+  ['ended', 'The session has ended.'],
   ['password', 'Your password has been changed.'],
 ])
 
@@ -68,7 +68,7 @@ export const submitEndSession = withForm(
     await store.commands.endSession({ user_id: session.user_id, id })
     if (id !== session.id) return { goTo: '/account?done=ended' }
     browser.forgetSession()
-    return { goTo: '/login' }
+    return { goTo: LOGGED_OUT }
   },
 )
 

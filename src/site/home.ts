@@ -20,6 +20,9 @@ const LATEST = 8
 /** So few channels look better side by side. */
 const MIN_WITH_FEATURED = 5
 
+/** Confirmations, shown after the redirect to the page. */
+const DONE: ReadonlyMap<string, string> = new Map([['logged-out', 'You are logged out.']])
+
 type HomeServices = SessionServices &
   Pick<PageServices, 'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
 
@@ -38,7 +41,8 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     helix.getTopGames({ first: GAMES }),
     game_id === undefined ? undefined : helix.getGames({ id: [game_id] }),
   ])
-  if (sample.data.length === 0) return welcomePage(services)
+  const done = DONE.get(browser.parameter('done') ?? '')
+  if (sample.data.length === 0) return welcomePage({ signUp: services.signUp, done })
   const isWholeList = !game_id && !language && !after
   const followed = isWholeList ? await followedOf(browser, services, helix) : []
   // All channels are visible anyway if they fit on one page.
@@ -59,6 +63,7 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     latest,
     featured: hasFeatured ? await featuredOf([...page.data.map(shownOf), ...latest], services) : undefined,
     isTop: after === undefined,
+    done,
     now,
   })
 }

@@ -102,12 +102,15 @@ export const withRetryAfter = (page: Page, retryAfterSeconds: number): Page => (
   retryAfterSeconds,
 })
 
+/** Where a log-out leads, unless the form names a page: the start page, with a note. */
+export const LOGGED_OUT = '/?done=logged-out'
+
 export const submitLogout: PageHandler = async (browser, services: SessionServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
   await endCurrentSession(browser, services)
   browser.forgetSession()
-  return { goTo: safeNext(form.get('next')) }
+  return { goTo: safeNext(form.get('next') ?? LOGGED_OUT) }
 }
 
 async function endCurrentSession(browser: Browser, services: SessionServices): Promise<void> {

@@ -76,27 +76,47 @@ onEachStore('the account page', {}, server => {
     const elsewhere = await enter()
     const shown = await here.browse('/account')
     const forms = shown.forms.filter(form => form.action === '/account/end-session')
-    expect(forms).toHaveLength(2)
+    expect(forms).toHaveLength(1)
     expect(shown.html).toContain('this browser')
-    await elsewhere.browse('/account')
-    const [own, other] = [shown, elsewhere.seen].map(seen => seen?.html.split('this browser')[1] ?? '')
-    expect(own).not.toBe(other)
-    const mine = /name="session_id" value="([^"]+)"/.exec(own ?? '')?.[1]
-    const theirs = forms.map(form => form.fields.session_id).find(id => id !== mine) ?? ''
-    here.seen = shown
-    expect((await here.submit('/account/end-session', { session_id: theirs })).html).toContain('logged out')
+    expect((await here.submit('/account/end-session')).html).toContain('The session has ended.')
     expect((await elsewhere.open('/account')).location).toBe('/login?next=/account')
     expect((await here.open('/account')).status).toBe(200)
   })
 
+  test('302 the one button "Log out" leads to the start page, which confirms it', async () => {
+    const { enter } = await newUser()
+    const person = await enter()
+    await enter()
+    const shown = await person.browse('/account')
+    expect(shown.html.match(/>Log out</g)).toHaveLength(1)
+    person.headers = { Accept: 'text/html' }
+    const start = await person.submit('/logout')
+    expect(start.html).toContain('<p class="notice good" role="status">You are logged out.</p>')
+    expect(start.html).toContain('class="home-page"')
+    expect((await person.open('/account')).location).toBe('/login?next=/account')
+  })
+
+  test('302 a person who ends the session of this browser is led to the same page', async () => {
+    const { enter } = await newUser()
+    const [here, there] = [await enter(), await enter()]
+    await there.browse('/account')
+    const own = there.seen?.forms.find(form => form.action === '/account/end-session')?.fields.session_id
+    await here.browse('/account')
+    expect((await here.post('/account/end-session', { session_id: own ?? '' })).location).toBe(
+      '/?done=logged-out',
+    )
+  })
+
   test("302 nobody ends another person's session", async () => {
     const [one, two] = [await newUser(), await newUser()]
-    const [a, b] = [await one.enter(), await two.enter()]
+    const [a, other, b] = [await one.enter(), await one.enter(), await two.enter()]
+    await two.enter()
     const shown = await a.browse('/account')
     const id = shown.forms.find(form => form.action === '/account/end-session')?.fields.session_id ?? ''
+    expect(id).not.toBe('')
     await b.browse('/account')
     await b.submit('/account/end-session', { session_id: id })
-    expect((await a.open('/account')).status).toBe(200)
+    expect((await other.open('/account')).status).toBe(200)
   })
 
   test('200 a new password ends tokens, codes and other browsers, and this one stays', async () => {

@@ -218,8 +218,9 @@ describe.skipIf(!hasBrowser)('in a real browser', () => {
     await other.goto(`${server.url}/account`)
     expect(other.url()).toContain('/login')
     await elsewhere.close()
-    await page.getByRole('button', { name: 'Log out', exact: true }).last().click()
-    await page.waitForURL(/login/)
+    await page.getByRole('button', { name: 'Log out', exact: true }).click()
+    await page.getByText('You are logged out.').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/')
   })
 
   test('a link to a marker leads to the page of its video', async () => {

@@ -167,7 +167,9 @@ onEachStore('who gets into the console', { config: SEPARATE }, server => {
     copy.headers = { Cookie: operator.cookies }
     expect(isLogIn(await copy.open('/console'))).toBe(false)
     await operator.open('/console')
-    expect(isLogIn(await operator.submit('/console/logout'))).toBe(true)
+    const left = await operator.submit('/console/logout')
+    expect(isLogIn(left)).toBe(true)
+    expect(left.html).toContain('You are logged out.')
     expect(operator.cookie(COOKIE)).toBeUndefined()
     expect(isLogIn(await copy.open('/console'))).toBe(true)
     expect(isLogIn(await other.open('/console'))).toBe(false)

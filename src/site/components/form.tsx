@@ -28,17 +28,28 @@ interface FormPanelProps extends FormProps {
   readonly title: string
   readonly lead?: ComponentChildren
   readonly violation?: string | undefined
+  readonly done?: string | undefined
   /** What the button does. */
   readonly submit: string
   readonly below?: ComponentChildren
 }
 
 /** The only thing on a page: a form with its heading, such as the log-in. */
-export const FormPanel = ({ title, lead, violation, submit, below, children, ...form }: FormPanelProps) => (
+export const FormPanel = ({
+  title,
+  lead,
+  violation,
+  done,
+  submit,
+  below,
+  children,
+  ...form
+}: FormPanelProps) => (
   <div class="panel">
     <h1>{title}</h1>
     {lead !== undefined && <p class="quiet">{lead}</p>}
     <Notice kind="bad" sentence={violation} />
+    <Notice kind="good" sentence={done} />
     <Form {...form}>
       {children}
       <div class="actions stretch">

@@ -34,7 +34,10 @@ export const showConsole: PageHandler = async (browser, services) => {
     services.limits.takeFromAddress(browser.address)
     // A script that asks for data learns that the session has ended.
     if (place[0] === 'history') return { status: 401, json: { error: 'Unauthorized', status: 401 } }
-    return logInPage({ csrf: browser.csrfToken(), next: browser.here })
+    const isLoggedOut = place.length === 0 && browser.parameter('done') === 'logged-out'
+    return isLoggedOut
+      ? logInPage({ csrf: browser.csrfToken(), next: CONSOLE, done: 'You are logged out.' })
+      : logInPage({ csrf: browser.csrfToken(), next: browser.here })
   }
   return pageAt(place, browser, services, session)
 }
@@ -67,7 +70,7 @@ export const submitConsoleLogout: PageHandler = async (browser, services) => {
   if (proven === undefined) return refusedForm()
   await services.operatorSessions.end(proven.session)
   browser.forgetConsole()
-  return { goTo: CONSOLE }
+  return { goTo: `${CONSOLE}?done=logged-out` }
 }
 
 export const submitConsole: PageHandler = async (browser, services) => {

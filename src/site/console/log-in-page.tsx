@@ -6,10 +6,11 @@ import { pathOf } from './paths.ts'
 interface LogInView extends FormToken {
   readonly next: string
   readonly violation?: string
+  readonly done?: string
   readonly status?: number
 }
 
-export const logInPage = ({ csrf, next, violation, status = 200 }: LogInView): Page => ({
+export const logInPage = ({ csrf, next, violation, done, status = 200 }: LogInView): Page => ({
   title: 'Console',
   status,
   body: (
@@ -22,6 +23,7 @@ export const logInPage = ({ csrf, next, violation, status = 200 }: LogInView): P
         </>
       }
       violation={violation}
+      done={done}
       action={pathOf('login')}
       fields={{ csrf, next }}
       submit="Log in"

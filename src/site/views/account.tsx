@@ -72,11 +72,6 @@ export function accountPage(view: AccountView): Page {
             </div>
           </Form>
         </section>
-        <Form action="/logout" fields={{ csrf: view.csrf, next: '/login' }}>
-          <button class="plain" type="submit">
-            Log out
-          </button>
-        </Form>
       </>
     ),
   }
@@ -119,11 +114,17 @@ const Sessions = ({ sessions, csrf }: AccountView) => (
             {minute(each.seen_at)}
           </div>
         </div>
-        <Form action="/account/end-session" fields={{ csrf, session_id: each.id }}>
-          <button type="submit" aria-label={`Log out ${each.browser}, since ${each.created_at}`}>
-            Log out
-          </button>
-        </Form>
+        {each.isThis ? (
+          <Form action="/logout" fields={{ csrf }}>
+            <button type="submit">Log out</button>
+          </Form>
+        ) : (
+          <Form action="/account/end-session" fields={{ csrf, session_id: each.id }}>
+            <button type="submit" aria-label={`End session: ${each.browser}, since ${each.created_at}`}>
+              End session
+            </button>
+          </Form>
+        )}
       </li>
     ))}
   </ul>

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { type Filtering, Filters } from '../components/filters.tsx'
+import { Notice } from '../components/form.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { FeaturedChannel } from '../islands/featured-channel.tsx'
 import { JustLive } from '../islands/just-live.tsx'
@@ -17,6 +18,7 @@ export interface HomeView extends Filtering {
   readonly cursor: string | undefined
   /** Whether this is the first page of the list. */
   readonly isTop: boolean
+  readonly done: string | undefined
   readonly now: number
 }
 
@@ -27,7 +29,7 @@ export interface Featured {
 }
 
 /** Who is live, most viewers first. */
-export function homePage({ cursor, followed, featured, latest, ...view }: HomeView): Page {
+export function homePage({ cursor, followed, featured, latest, done, ...view }: HomeView): Page {
   const { game, language, streams, now } = view
   const heading = game?.name ?? 'Live now'
   return {
@@ -38,6 +40,7 @@ export function homePage({ cursor, followed, featured, latest, ...view }: HomeVi
     body: (
       <>
         <h1 class="hidden-text">{game ? `${game.name}, live channels` : 'Live channels'}</h1>
+        <Notice kind="good" sentence={done} />
         {streams.length === 0 ? (
           <>
             <div class="directory">
@@ -79,13 +82,14 @@ export function homePage({ cursor, followed, featured, latest, ...view }: HomeVi
 }
 
 /** An installation without a live channel: what to do next. */
-export function welcomePage({ signUp }: { readonly signUp: boolean }): Page {
+export function welcomePage({ signUp, done }: Pick<HomeView, 'done'> & { readonly signUp: boolean }): Page {
   return {
     title: 'Strand',
     style: 'home',
     section: 'live',
     body: (
       <div class="welcome">
+        <Notice kind="good" sentence={done} />
         <h1>No channel is live yet</h1>
         <p class="quiet">This page shows live channels, most viewers first. To see one here:</p>
         <ol class="steps">
