@@ -7,8 +7,10 @@ export const hasBrowser = executablePath !== ''
 /** What a page waits for may take so long on a busy machine; the time limit of a test is longer. */
 const TIMEOUT_MILLISECONDS = 90_000
 
-export async function launchBrowser(): Promise<Browser> {
+/** `env` adds to the environment. */
+export async function launchBrowser(env: Record<string, string> = {}): Promise<Browser> {
   const browser = await chromium.launch({
+    env: { ...process.env, ...env } as Record<string, string>,
     executablePath,
     args: ['--no-sandbox'],
     timeout: TIMEOUT_MILLISECONDS,
