@@ -278,6 +278,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
           operatorToken: folder.operatorToken,
         }),
         metricsHistory: history,
+        keepsAllAudit: config.keep.auditDays === 0,
         examine: () => examine(config, { isServing: true, unnamedProxy: application.unnamedProxy }),
       },
       folder.ring,

@@ -33,7 +33,7 @@ export interface RecordingFile {
 
 /** Creates the file, or continues one whose publisher returned. */
 export async function openRecordingFile(path: string): Promise<RecordingFile> {
-  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o640)
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   try {
     const { size } = await handle.stat()
     return { handle, content: size < FIRST_TAG ? await begin(handle) : await readContent(handle, size) }

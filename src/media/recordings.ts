@@ -22,7 +22,7 @@ export class Recordings {
   record(video_id: string, options: Pick<RecordingOptions, 'positionNow' | 'onStop'>): Recording {
     const previous = this.#open.get(video_id)
     const after = Promise.all([
-      mkdir(this.#folder, { recursive: true, mode: 0o750 }),
+      mkdir(this.#folder, { recursive: true, mode: 0o700 }),
       previous?.close().catch(() => undefined),
     ])
     const file = this.fileOf(video_id)
@@ -58,7 +58,7 @@ export class Recordings {
   /** Replaces the thumbnail of a video. A reader finds the previous one or this one, never a part. */
   async keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
     const file = this.#thumbnailOf(video_id)
-    await writeFile(`${file}.part`, jpeg, { mode: 0o640 })
+    await writeFile(`${file}.part`, jpeg, { mode: 0o600 })
     await rename(`${file}.part`, file)
   }
 

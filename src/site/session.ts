@@ -40,6 +40,8 @@ export interface PageServices extends Services {
   readonly operatorSessions: OperatorSessions
   /** The metrics of the last minutes. */
   readonly metricsHistory: MetricsHistory
+  /** No row of the audit log is ever removed. */
+  readonly keepsAllAudit: boolean
   /** Checks this installation, as `strand doctor` does. */
   readonly examine: () => Promise<readonly DoctorFinding[]>
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 interface Failing {
   readonly workers: string
-  readonly by?: 'exit' | 'signal'
+  readonly by?: 'exit' | 'signal' | 'hang'
 }
 
 async function startWorkers(count: number, { workers, by = 'exit' }: Failing = { workers: '' }) {
@@ -126,6 +126,16 @@ describe.skipIf(!canRun)('a worker', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   }, 120_000)
 
+  test.concurrent('that hangs while it starts is killed and started again', async () => {
+    const { strand, url, recover } = await startWorkers(2, { workers: '1', by: 'hang' })
+    await until(async () => (await ask(url).catch(() => 0)) === 200)
+    recover()
+    await strand.until(({ stderr }) => stderr.includes('worker did not respond and was killed'))
+    await until(async () => (await seriesOf(url))('strand_workers_serving') === 2)
+    await expectAnswers(url)
+    expect(await strand.end('SIGTERM')).toBe(0)
+  }, 180_000)
+
   test.concurrent('that is stopped does not hold up the end of all', async () => {
     const { strand } = await startWorkers(2)
     await strand.serving()
@@ -159,6 +169,12 @@ describe('the heartbeat of a worker', () => {
 
   test('is given up after fifteen ticks without an answer', () => {
     expect(missed(new WorkerHeartbeat(), 0, 40)).toBe(15)
+  })
+
+  test('is given up after sixty ticks if it never served', () => {
+    const heartbeat = new WorkerHeartbeat()
+    const ticks = Array.from({ length: 80 }, (_, n) => heartbeat.tick(n * 1000, { isServing: false }))
+    expect(ticks.indexOf(true)).toBe(60)
   })
 
   test('begins again with every answer', () => {

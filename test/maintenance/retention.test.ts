@@ -106,7 +106,18 @@ for (const engine of engines) {
         expect(await left()).toHaveLength(4)
         await sweepExpired(store, times, { ...FOR_EVER, auditDays: 30 }, never)
         expect(await left()).toEqual(['organization/o3', 'organization/o2'])
-        expect(await store.audit.verify()).toMatchObject({ rows: 2 })
+        expect(await store.audit.verify()).toMatchObject({
+          rows: 2,
+          beginnings: [{ chain: 'operator', seq: 3 }],
+        })
+        // Without retention nothing removes rows: a beginning that was moved hides what is gone.
+        expect(await store.audit.verify(undefined, [], { keepsAll: true })).toEqual({
+          flaw: {
+            chain: 'operator',
+            seq: 3,
+            why: 'it is the first, and no retention has removed those before it',
+          },
+        })
       } finally {
         await close()
       }

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -67,6 +68,12 @@ async function recordByClock(
   }
   await recording.close()
 }
+
+test('only the owner can read a recording, as every file of the data folder', async () => {
+  const file = newFile()
+  await record(file, 0, [video(0, AVC.keyFrame(1))])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
 
 /** The tags behind the index, and the index. */
 function read(file: string) {

@@ -212,11 +212,9 @@ onEachStore('tokens of the site', { config }, server => {
         elsewhere.headers = HTML
         await elsewhere.holdSession(id)
         const { forms } = await elsewhere.open('/account')
-        const sessions = forms.filter(form => form.action === '/account/end-session')
-        expect(sessions.length).toBe(2)
-        // The other one first, because the last page is shown to the one that is left.
-        for (const { fields } of sessions.toReversed())
-          await elsewhere.postRaw('/account/end-session', fields, { Origin: server().url })
+        const [other, ...more] = forms.filter(form => form.action === '/account/end-session')
+        expect(more).toEqual([])
+        await elsewhere.postRaw('/account/end-session', other?.fields ?? {}, { Origin: server().url })
       },
     ],
     [

@@ -8,6 +8,8 @@
 export const TICK_MILLISECONDS = 1000
 /** About 15 seconds, longer than a healthy worker ever blocks its event loop. */
 const MAX_MISSED = 15
+/** The program has to be read first, on a machine that may be busy. A migration takes longer, but answers meanwhile. */
+const MAX_MISSED_AT_START = 60
 /** A tick this late means that the supervisor did not run in between. */
 const GAP_MILLISECONDS = 3 * TICK_MILLISECONDS
 
@@ -21,10 +23,10 @@ export class WorkerHeartbeat {
   }
 
   /** Called at every tick, before the next heartbeat is sent. Returns whether the worker is stuck. */
-  tick(now: number): boolean {
+  tick(now: number, { isServing = true } = {}): boolean {
     const isGap = this.#tickedAt !== undefined && now - this.#tickedAt > GAP_MILLISECONDS
     this.#tickedAt = now
     this.#missed = isGap ? 0 : this.#missed + 1
-    return this.#missed > MAX_MISSED
+    return this.#missed > (isServing ? MAX_MISSED : MAX_MISSED_AT_START)
   }
 }

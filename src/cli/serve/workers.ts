@@ -176,11 +176,11 @@ class Supervisor {
     return worker
   }
 
-  /** Ignores workers that are starting, which may take long to prepare the store, or stopping, which have another deadline. */
+  /** Ignores workers that are stopping, which have another deadline. */
   #checkHeartbeats(): void {
     if (this.#isStopping) return
     for (const worker of this.#workers.values()) {
-      if (!worker.isServing || !worker.isStuck(performance.now())) continue
+      if (!worker.isStuck(performance.now())) continue
       this.#stalls += 1
       this.#plan.log.error({ worker: worker.name }, 'worker did not respond and was killed')
       worker.child.kill('SIGKILL')
@@ -226,7 +226,7 @@ class Worker {
 
   /** Sends the next heartbeat. Returns whether too many have been missed. */
   isStuck(now: number): boolean {
-    const isStuck = this.#heartbeat.tick(now)
+    const isStuck = this.#heartbeat.tick(now, { isServing: this.isServing })
     try {
       this.child.send(HEARTBEAT)
     } catch {

@@ -7,6 +7,7 @@ import { Progress } from '../terminal/progress.ts'
 
 interface VerifyFlags extends StoreFlags {
   readonly expect: readonly ExpectedPoint[]
+  readonly afterRetention?: boolean
   readonly json?: boolean
 }
 
@@ -26,13 +27,18 @@ export const auditVerifyCommand = storeFlags(new Command('verify'))
       ])
       .default([], 'none'),
   )
+  .option(
+    '--after-retention',
+    'accept chains that do not begin with row 1, although STRAND_KEEP_AUDIT_DAYS is 0 now',
+  )
   .option('--json', 'print the result as one line of JSON')
   .addHelpText(
     'after',
     `
 The server can keep running. If a row is wrong, the command prints it and exits with code 1. Each printed hash covers all
 rows up to that point: to detect a rewritten log later, store the lines elsewhere and pass them with --expect. Rows that
-are no longer retained cannot be checked, which is reported.
+are no longer retained cannot be checked, which is reported. Without retention (STRAND_KEEP_AUDIT_DAYS=0) every chain must
+begin with row 1; if retention was on before, pass --after-retention and compare where chains begin with earlier runs.
 
 Examples:
   strand audit verify
@@ -43,10 +49,12 @@ Examples:
   .action(verify)
 
 async function verify(flags: VerifyFlags): Promise<void> {
-  const result = await withStore(settingsOfExistingStore(flags), async store => {
+  const settings = settingsOfExistingStore(flags)
+  const keepsAll = settings.keep.auditDays === 0 && !flags.afterRetention
+  const result = await withStore(settings, async store => {
     const progress = new Progress('Verifying', { unit: 'rows', total: await store.audit.size() })
     progress.reach(0)
-    const found = await store.audit.verify(rows => progress.reach(rows), flags.expect)
+    const found = await store.audit.verify(rows => progress.reach(rows), flags.expect, { keepsAll })
     progress.end()
     return found
   })
@@ -57,6 +65,9 @@ async function verify(flags: VerifyFlags): Promise<void> {
   }
   for (const { chain, seq } of result.unrecorded ?? []) {
     process.stderr.write(`Row ${seq} of the chain "${chain}" is no longer kept and cannot be checked.\n`)
+  }
+  for (const { chain, seq } of result.beginnings ?? []) {
+    process.stderr.write(`The chain "${chain}" begins with row ${seq}; earlier rows were removed.\n`)
   }
   if (flags.json) return
   const lines = result.heads.map(({ chain, seq, hash }) => `${chain}:${seq}:${hash}`)

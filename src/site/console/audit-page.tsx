@@ -10,12 +10,15 @@ import { PlainTable, TableFrame } from './table.tsx'
 let running: Promise<AuditVerdict> | undefined
 
 /** Reads the whole log; those who ask meanwhile get the same answer. */
-export function verifyAudit({ audit }: Pick<Store, 'audit'>): Promise<AuditVerdict> {
-  running ??= audit.verify().finally(() => {
+export function verifyAudit({ audit }: Pick<Store, 'audit'>, keepsAll: boolean): Promise<AuditVerdict> {
+  running ??= audit.verify(undefined, [], { keepsAll }).finally(() => {
     running = undefined
   })
   return running
 }
+
+const firstRow = ({ beginnings = [] }: Extract<AuditVerdict, { rows: number }>, chain: string) =>
+  beginnings.find(each => each.chain === chain)?.seq ?? 1
 
 export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
   const flaw = 'flaw' in verdict ? verdict.flaw : undefined
@@ -44,7 +47,8 @@ export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
               keyOf={({ chain }) => chain}
               columns={[
                 ['Chain', ({ chain }) => chain],
-                ['Rows', ({ seq }) => seq, 'number'],
+                ['First row', ({ chain }) => firstRow(verdict, chain), 'number'],
+                ['Last row', ({ seq }) => seq, 'number'],
                 ['Hash of the last row', ({ hash }) => <code>{hash}</code>],
               ]}
             />

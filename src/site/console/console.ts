@@ -82,7 +82,7 @@ export const submitConsole: PageHandler = async (browser, services) => {
   const place = placeOf(browser)
   if (place.join('/') === 'audit/verify') {
     browser.holdOpen()
-    return verifiedPage(desk, await verifyAudit(services.store))
+    return verifiedPage(desk, await verifyAudit(services.store, services.keepsAllAudit))
   }
   const target = await targetAt(place, api, services)
   return target === undefined ? missingPage() : submitAction(desk, api, target, form)

@@ -42,6 +42,8 @@ export type AuditVerdict =
   | {
       readonly rows: number
       readonly heads: readonly AuditPoint[]
+      /** The first row of each chain that does not begin with row 1. */
+      readonly beginnings?: readonly { readonly chain: string; readonly seq: number }[]
       readonly unrecorded?: readonly AuditPoint[]
     }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
@@ -124,18 +126,24 @@ export const auditQueries = (db: Database) => ({
   /**
    * Verifies every chain, in batches of rows. Rows may be written meanwhile: each chain is followed to the end it had when
    * its verification started. The expected points must exist too: rewriting or deleting whole chains leaves a consistent
-   * log, but not the same hashes.
+   * log, but not the same hashes. `keepsAll`: no row may have been removed, so that each chain begins with row 1. Removing
+   * the oldest rows and moving the recorded beginning leaves a consistent log, too.
    */
   verify: async (
     reached: (rows: number) => void = () => undefined,
     expected: readonly AuditPoint[] = [],
+    { keepsAll = false } = {},
   ): Promise<AuditVerdict> => {
     const heads: AuditPoint[] = []
+    const beginnings: { chain: string; seq: number }[] = []
     let rows = 0
     for await (const chain of chainsOf(db)) {
       const ends = await endsOf(db, chain)
       if (ends === undefined) return flawed(chain, 1, 'its chain has no head')
       let point = ends.begin
+      if (point.seq > 0 && keepsAll)
+        return flawed(chain, point.seq + 1, 'it is the first, and no retention has removed those before it')
+      if (point.seq > 0) beginnings.push({ chain, seq: point.seq + 1 })
       for await (const batch of batchesOf(db, chain, ends)) {
         const found = await historiesOf(db, chain, batch)
         for (const row of batch) {
@@ -161,7 +169,12 @@ export const auditQueries = (db: Database) => ({
       else if (hash !== point.hash)
         return flawed(point.chain, point.seq, 'its hash differs from the expected one')
     }
-    return { rows, heads, ...(unrecorded.length > 0 && { unrecorded }) }
+    return {
+      rows,
+      heads,
+      ...(beginnings.length > 0 && { beginnings }),
+      ...(unrecorded.length > 0 && { unrecorded }),
+    }
   },
 })
 
