@@ -45,7 +45,8 @@ export class LiveRows {
   readonly #liveByGame: number[] = []
   /** The name of each game, by its number, and the same folded. */
   readonly #gameNames: string[] = []
-  readonly #foldedGameNames: string[] = []
+  /** Undefined where a number has no live row since the start. */
+  readonly #foldedGameNames: (string | undefined)[] = []
   #used = 0
   readonly #free: number[] = []
   /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
@@ -131,7 +132,7 @@ export class LiveRows {
 
   /** By the number of each game, a 1 if its folded name satisfies a condition. */
   gamesWhere(holds: (folded: string) => boolean): Uint8Array {
-    return Uint8Array.from(this.#foldedGameNames, name => (holds(name) ? 1 : 0))
+    return Uint8Array.from(this.#foldedGameNames, name => (name !== undefined && holds(name) ? 1 : 0))
   }
 
   inIdOrder(): readonly LiveRow[] {

@@ -102,6 +102,17 @@ describe('searches in the directory', () => {
     )
   })
 
+  test('find others where a game has no live stream since the start', () => {
+    const world = new World()
+    const node = new Node(world, ordinary)
+    world.put(5, { game_id: '', game_name: '' })
+    world.end(5)
+    node.restart(1)
+    world.put(0, { user_login: 'otter', game_id: '7', game_name: 'A game' })
+    node.follow()
+    expect(walk(node.directory, 'ott', 2)).toEqual(['otter'])
+  })
+
   test('the sorted list is that of a plain sort, however many changes wait', () => {
     const step = fc.record({ index: fc.nat(3000), text: fc.option(word), read: fc.boolean() })
     fc.assert(
