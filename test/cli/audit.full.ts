@@ -129,14 +129,21 @@ for (const engine of engines) {
       expect((await run(['verify'])).stderr).toContain('row 2 of the chain "operator": it is missing')
     })
 
-    test('a log that was emptied is whole, but not what was expected', async () => {
+    test('a log that was emptied is whole only after retention, and not what was expected', async () => {
       const hash = 'a'.repeat(64)
       await tamper('delete from audit')
       await tamper('update audit_heads set seq = 9, begins_after_seq = 9')
       await tamper('update audit_heads set begins_after_hash = hash')
-      expect(await run(['verify', '--expect', `operator:1:${hash}`])).toMatchObject({
+      const expecting = ['verify', '--expect', `operator:1:${hash}`]
+      expect(await run(expecting)).toMatchObject({
+        code: 1,
+        stderr:
+          'strand: the audit log is broken at row 10 of the chain "operator": it is the first, and no retention has removed those before it\n',
+      })
+      expect(await run([...expecting, '--after-retention'])).toMatchObject({
         code: 0,
-        stderr: 'Row 1 of the chain "operator" is no longer kept and cannot be checked.\n',
+        stderr:
+          'Row 1 of the chain "operator" is no longer kept and cannot be checked.\nThe chain "operator" begins with row 10; earlier rows were removed.\n',
       })
       await tamper('delete from audit_heads')
       expect((await run(['verify'])).code).toBe(0)

@@ -128,7 +128,8 @@ describe.skipIf(!canRun)('a worker', () => {
 
   test.concurrent('that hangs while it starts is killed and started again', async () => {
     const { strand, url, recover } = await startWorkers(2, { workers: '1', by: 'hang' })
-    await until(async () => (await ask(url).catch(() => 0)) === 200)
+    const isStopped = (pid: number) => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    await until(async () => childrenOf(strand.pid).some(isStopped))
     recover()
     await strand.until(({ stderr }) => stderr.includes('worker did not respond and was killed'))
     await until(async () => (await seriesOf(url))('strand_workers_serving') === 2)

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '../../src/client/index.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
-import { FAULT_OUTCOMES } from '../../src/contract/resources/fault.ts'
+import { CALL_OUTCOMES } from '../../src/contract/resources/fault.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { freePort } from '../support/postgres.ts'
@@ -132,14 +132,14 @@ function dealFaults(lives: number): Fault[][] {
   const callsInLife = ENTITLEMENTS / BATCH / lives
   const all = Array.from({ length: ROUNDS }, () =>
     (['GetDropsEntitlements', 'UpdateDropsEntitlements'] as const).flatMap(operation =>
-      FAULT_OUTCOMES.filter(
+      CALL_OUTCOMES.filter(
         outcome => outcome !== 'update_failed' || operation === 'UpdateDropsEntitlements',
       ).map(outcome => ({
         operation,
         outcome,
         // Early enough that the life does not end before.
         skip: random.between(0, Math.floor(callsInLife / 2)),
-        ...(outcome === 'slow' && { milliseconds: 200 }),
+        ...((outcome === 'slow' || outcome === 'answer_stalled') && { milliseconds: 200 }),
         ...((outcome === 'unavailable' || outcome === 'rate_limited') && { retry_after: 0 }),
       })),
     ),
@@ -236,7 +236,7 @@ test(
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
     expect(after.filter(({ fulfillment_status }) => fulfillment_status !== 'FULFILLED')).toEqual([])
     expect(await list(server, other_organization.id)).toEqual(ofOthers)
-    expect([...server.injected].sort()).toEqual([...FAULT_OUTCOMES].sort())
+    expect([...server.injected].sort()).toEqual([...CALL_OUTCOMES].sort())
   },
   TIMEOUT_MILLISECONDS,
 )

@@ -377,6 +377,7 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /oauth2/openid/token': appTokensAt('/oauth2/openid/token'),
   'GET /oauth2/keys': signingKeys,
   'GET /oauth2/.well-known/openid-configuration': NO_ROWS,
+  'GET /search/suggestions': NO_ROWS,
   'GET /oauth2/userinfo': NO_ROWS,
   'GET /oauth2/validate': NO_ROWS,
   'POST /oauth2/revoke': NO_ROWS,

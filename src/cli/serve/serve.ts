@@ -48,7 +48,6 @@ Examples:
   strand serve
   strand serve --port 9000
   strand serve --listen 0.0.0.0:8080 --operator-listen localhost:8081 --data /var/lib/strand
-  strand serve --workers 4
   strand serve --strict
   DATABASE_URL=postgres://strand@db/strand strand serve`,
   )
