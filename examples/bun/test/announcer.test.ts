@@ -37,7 +37,7 @@ test('announces when a broadcast starts and ends', async () => {
       transport: { method: 'webhook', callback: announcer.url.href, secret: SECRET },
     })
   }
-  await until(async () => (await helix.getEventSubSubscriptions({ status: 'enabled' })).total === 2)
+  await until(async () => (await helix.getEventSubSubscriptions({ status: 'enabled' })).data.length === 2)
 
   await strand.clock.advance(60)
   await until(() => lines.length === 1)
