@@ -120,8 +120,9 @@ export class RequestQueue implements Measured {
     this.#timer = undefined
     const now = performance.now()
     this.#turnBegan = now
-    this.#refuseLate(now)
+    // First, so that a process that got no processor time for a while answers instead of refusing.
     this.#beginWaiting()
+    this.#refuseLate(now)
     const isWaiting = this.#forThread.length > 0 || this.#forPlace.length > 0
     if (!isWaiting && !this.#hasHadRequests) return
     this.#hasHadRequests = false
