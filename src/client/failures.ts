@@ -20,6 +20,8 @@ export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base
     error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
     message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
     operation: id,
+    field: reported.field,
+    reason: reported.reason,
     response: infoOf(response),
   })
 }
@@ -62,13 +64,14 @@ function placeOf(base: string): string {
   return pathname === '/' ? origin : origin + pathname
 }
 
-function readErrorBody(text: string): { error?: string | undefined; message?: string | undefined } {
+const TEXTS = ['error', 'message', 'field', 'reason'] as const
+
+function readErrorBody(text: string): Partial<Record<(typeof TEXTS)[number], string>> {
   try {
-    const { error, message } = JSON.parse(text) as Record<string, unknown>
-    return {
-      error: typeof error === 'string' ? error : undefined,
-      message: typeof message === 'string' ? message : undefined,
-    }
+    const body = JSON.parse(text) as Record<string, unknown>
+    return Object.fromEntries(
+      TEXTS.filter(name => typeof body[name] === 'string').map(name => [name, body[name]]),
+    )
   } catch {
     return {}
   }

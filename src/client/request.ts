@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import { InvalidInput } from './invalid-input.ts'
 
 export type Input = Readonly<Record<string, unknown>>
 
@@ -18,7 +19,7 @@ export function packInput(call: Call, input: Input): PackedRequest {
     if (value === undefined) continue
     if (call.body?.includes(name)) body[name] = value
     else if (call.query.includes(name)) for (const each of [value].flat()) query.append(name, String(each))
-    else if (!call.params.includes(name)) throw new TypeError(`${call.id} takes no "${name}"`)
+    else if (!call.params.includes(name)) throw new InvalidInput(name, `${call.id} takes no "${name}"`)
   }
   const search = query.size > 0 ? `?${query}` : ''
   return {
@@ -31,7 +32,7 @@ function fillPath(call: Call, input: Input): string {
   return call.path.replace(/\{([^}]+)\}/g, (_, name: string) => {
     const value = String(input[name] ?? '')
     // Dot segments would be resolved on the way and reach another operation.
-    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${call.id} needs "${name}", not "${value}"`)
+    if (/^\.{0,2}$/.test(value)) throw new InvalidInput(name, `${call.id} needs "${name}", not "${value}"`)
     return encodeURIComponent(value)
   })
 }

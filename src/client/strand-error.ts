@@ -11,6 +11,10 @@ export class StrandError extends Error {
    * is not from Strand.
    */
   readonly code: ErrorCode | undefined
+  /** The input that is wrong, in errors of the control API: its name in the contract. */
+  readonly field: string | undefined
+  /** What that input must be, such as `must be at most 140 characters`; undefined if it is missing. */
+  readonly reason: string | undefined
   /** The reason phrase, such as `Not Found`. */
   readonly error: string
   /** The name of the operation, such as `GetStreams`. */
@@ -28,6 +32,8 @@ export class StrandError extends Error {
       readonly error: string
       readonly message: string
       readonly operation: string
+      readonly field?: string | undefined
+      readonly reason?: string | undefined
       readonly response?: ResponseInfo | undefined
     },
     cause?: unknown,
@@ -36,6 +42,8 @@ export class StrandError extends Error {
     this.status = what.status
     this.error = what.error
     this.operation = what.operation
+    this.field = what.field
+    this.reason = what.reason
     const { headers, requestId, rate } = what.response ?? {}
     this.code = (headers?.get('strand-error') ?? undefined) as ErrorCode | undefined
     this.requestId = requestId

@@ -9,6 +9,16 @@ interface ProblemRule<Details extends readonly unknown[]> {
   readonly headers?: Headers | ((...details: Details) => Headers)
   /** Fields of the error body beside the usual ones, from the same details. */
   readonly fields?: (...details: Details) => Fields
+  /** The input that is wrong, for programs; in error bodies of the control API (D-4). */
+  readonly input?: (...details: Details) => InputProblem
+}
+
+/** What is wrong with an input. */
+export interface InputProblem {
+  /** Its name in the contract; with dots inside of an object: `transport.secret`. */
+  readonly field: string
+  /** What it must be, without a subject: `must be at most 140 characters`. Absent: it is missing. */
+  readonly reason?: string
 }
 
 type Fields = Readonly<Record<string, string>>
@@ -20,7 +30,7 @@ const answering =
   (status: number) =>
   <Details extends readonly unknown[] = []>(
     message: string | ProblemRule<Details>['message'],
-    more: Pick<ProblemRule<Details>, 'headers' | 'fields'> = {},
+    more: Pick<ProblemRule<Details>, 'headers' | 'fields' | 'input'> = {},
   ): ProblemRule<Details> => ({
     status,
     message: typeof message === 'string' ? () => message : message,
@@ -39,13 +49,25 @@ const retryAfter = (seconds: number): Headers => ({ 'Retry-After': String(second
 
 const parameter = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
 
+/** The subject of the sentence is the field itself. */
+const wrongInput = (field: string, why: string): InputProblem => ({
+  field,
+  reason: why.replace(/^(?:the )?value (?=must)/, ''),
+})
+
+const GIVEN_ONCE = 'the value must be given once'
+
 const listed = (items: readonly string[]) =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 export const problems = {
-  missing_parameter: badRequest((name: string) => `Missing required parameter "${name}"`),
-  malformed_parameter: badRequest(parameter),
-  repeated_parameter: badRequest((name: string) => parameter(name, 'the value must be given once')),
+  missing_parameter: badRequest((name: string) => `Missing required parameter "${name}"`, {
+    input: name => ({ field: name }),
+  }),
+  malformed_parameter: badRequest(parameter, { input: wrongInput }),
+  repeated_parameter: badRequest((name: string) => parameter(name, GIVEN_ONCE), {
+    input: name => wrongInput(name, GIVEN_ONCE),
+  }),
   malformed_query: badRequest('The query string must be percent-encoded UTF-8.'),
   malformed_form: badRequest('The form is incomplete or is not percent-encoded UTF-8.'),
   malformed_host: badRequest('The header Host must be one host name or address, with or without a port.'),
@@ -298,14 +320,16 @@ export class Problem extends Error {
   readonly headers: Headers
   /** Fields of the error body beside the usual ones. */
   readonly fields: Fields
+  readonly input: InputProblem | undefined
 
   constructor({ problem, details }: Refusal) {
-    const { status, message, headers = {}, fields } = problems[problem] as ProblemRule<unknown[]>
+    const { status, message, headers = {}, fields, input } = problems[problem] as ProblemRule<unknown[]>
     super(message(...details))
     this.name = problem
     this.status = status
     this.headers = typeof headers === 'function' ? headers(...details) : headers
     this.fields = fields?.(...details) ?? {}
+    this.input = input?.(...details)
   }
 }
 

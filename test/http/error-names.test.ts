@@ -37,6 +37,22 @@ onEachStore('errors', { streams: 1 }, server => {
     }
   })
 
+  test('400 of the control API names the wrong input and what it must be, for programs', async () => {
+    const { world } = server()
+    const { headers } = bearer(world.operator_token)
+    const send = async (method: string, path: string, body?: object) =>
+      (await (await ask(path, { method, headers, body: JSON.stringify(body) })).json()) as object
+    const title = await send('PATCH', '/control/channels/1', { title: 'a'.repeat(141) })
+    expect(title).toMatchObject({ field: 'title', reason: 'must be at most 140 characters' })
+    const first = await send('GET', '/control/users?first=1&first=2')
+    expect(first).toMatchObject({ field: 'first', reason: 'must be given once' })
+    const login = await send('POST', '/control/users', {})
+    expect(login).toMatchObject({ field: 'login' })
+    expect(login).not.toHaveProperty('reason')
+    const grants = await send('POST', '/control/entitlements', { grants: [{ user_id: 'x' }] })
+    expect(grants).toMatchObject({ field: expect.stringMatching(/^grants\.0\./) })
+  })
+
   test('200 has no such header', async () => {
     expect((await ask('/helix/streams')).headers.get('strand-error')).toBeNull()
   })

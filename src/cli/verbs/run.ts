@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
+import { InvalidInput } from '../../client/invalid-input.ts'
 import { familyOf, type Operation } from '../../contract/operation.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
@@ -115,8 +116,8 @@ async function confirmRevealing(
 
 function explain(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
   const { demoOnly, id } = verb.operation
-  // The client rejected the input before sending it. Only a file can contain unknown names.
-  if (error instanceof TypeError && error.message.startsWith(`${id} `)) {
+  // Only a file can contain unknown names.
+  if (error instanceof InvalidInput) {
     return new UsageError(body === undefined ? error.message : `--body ${body}: ${error.message}`)
   }
   if (!(error instanceof StrandError)) return error
@@ -124,21 +125,15 @@ function explain(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
     return new OperatorError(`${id} works in demo mode only: give the URL of a running demo with --url`)
   }
   const isAboutInput = error.status === 400 && error.operation === id && body === undefined
-  return isAboutInput ? (inputError(error.message, verb) ?? error) : error
+  return isAboutInput ? (inputError(error, verb) ?? error) : error
 }
 
 /** The server names a field of the contract; the message names the flag or the argument. */
-function inputError(message: string, verb: Verb): UsageError | undefined {
-  const [, path = '', why] =
-    /^The parameter "([^"]+)" was malformed: (.+)$/s.exec(message) ??
-    /^Missing required parameter "([^"]+)"$/.exec(message) ??
-    []
+function inputError({ field: path = '', reason }: StrandError, verb: Verb): UsageError | undefined {
   const [name] = path.split('.').filter(part => part !== verb.bulk && !/^[0-9]+$/.test(part))
   const field = verb.fields.find(each => each.name === name)
   if (field === undefined || field.place === 'secret') return undefined
-  return why === undefined
-    ? new UsageError(`missing ${field.shown}`)
-    : invalid(field.shown, why.replace(/^(?:the )?value (?=must)/, ''))
+  return reason === undefined ? new UsageError(`missing ${field.shown}`) : invalid(field.shown, reason)
 }
 
 async function saveFile(text: string, { output }: VerbFlags): Promise<void> {

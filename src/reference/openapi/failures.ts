@@ -1,20 +1,30 @@
 import { familyOf, type Operation, problemsOf } from '../../contract/operation.ts'
-import { type ProblemName, problems, reasonPhrases } from '../../contract/problem.ts'
+import { type InputProblem, type ProblemName, problems, reasonPhrases } from '../../contract/problem.ts'
 import { standardErrorOf } from '../../contract/standard-error.ts'
 import { strictProblemsOf } from '../../contract/strict.ts'
 import { byStatus } from '../statuses.ts'
 import { headersOfFailure } from './headers.ts'
 import { inOrder, type Json, type Schemas } from './schemas.ts'
 
-/** The three forms of an error body (D-4). */
-type Form = 'Failure' | 'OAuthFailure' | 'StandardFailure'
+/** The forms of an error body (D-4). */
+type Form = 'Failure' | 'ControlFailure' | 'OAuthFailure' | 'StandardFailure'
 
 const error = { type: 'string', description: 'The reason phrase of the status.', examples: ['Bad Request'] }
 const status = { type: 'integer', format: 'int32', description: 'The status of the response.' }
 const message = { type: 'string', description: 'What is wrong, and what to do about it.' }
 
-const FORMS: Readonly<Record<Form, { readonly description: string; readonly fields: Json }>> = {
+const FORMS: Readonly<
+  Record<Form, { readonly description: string; readonly fields: Json; readonly optional?: Json }>
+> = {
   Failure: { description: 'An error.', fields: { error, status, message } },
+  ControlFailure: {
+    description: 'An error of the control API.',
+    fields: { error, status, message },
+    optional: {
+      field: { type: 'string', description: 'The name of the input that is wrong.' },
+      reason: { type: 'string', description: 'What that input must be; absent if it is missing.' },
+    },
+  },
   OAuthFailure: { description: 'An error of an OAuth endpoint.', fields: { status, message } },
   StandardFailure: {
     description: 'An error as in RFC 6749, with the fields of the other OAuth endpoints.',
@@ -81,15 +91,17 @@ export class Failures {
   }
 
   #schema(form: Form, names: readonly ProblemName[]): Json {
-    const { description, fields } = FORMS[form]
-    const schema = { type: 'object', description, required: Object.keys(fields), properties: fields }
+    const { description, fields, optional } = FORMS[form]
+    const properties = { ...fields, ...optional }
+    const schema = { type: 'object', description, required: Object.keys(fields), properties }
     const more = Object.fromEntries(names.flatMap(name => Object.entries(moreFieldsOf(name))))
     if (Object.keys(more).length === 0) return this.#schemas.name(form, schema)
-    return { ...schema, properties: { ...fields, ...more } }
+    return { ...schema, properties: { ...properties, ...more } }
   }
 
   #example(form: Form, name: ProblemName): Json {
-    const key = form === 'Failure' ? name : `${form}.${name}`
+    const isShared = form === 'Failure' || (form === 'ControlFailure' && inputIn(name) === undefined)
+    const key = isShared ? name : `${form}.${name}`
     this.#examples.set(key, { summary: name, value: exampleBody(form, name) })
     return { $ref: `#/components/examples/${key}` }
   }
@@ -97,13 +109,21 @@ export class Failures {
 
 function formOf(operation: Operation): Form {
   if (operation.standardErrors) return 'StandardFailure'
-  return familyOf(operation) === 'oauth' ? 'OAuthFailure' : 'Failure'
+  const family = familyOf(operation)
+  if (family === 'control') return 'ControlFailure'
+  return family === 'oauth' ? 'OAuthFailure' : 'Failure'
 }
 
 type Rule = {
   readonly status: number
   readonly message: (...details: string[]) => string
   readonly fields?: (...details: string[]) => Readonly<Record<string, string>>
+  readonly input?: (...details: string[]) => InputProblem
+}
+
+/** The input that a problem names, with an ellipsis for each detail. */
+function inputIn(name: ProblemName): InputProblem | undefined {
+  return (problems[name] as unknown as Rule).input?.('…', '…')
 }
 
 /** The fields that the error body of a problem has beside the usual ones. */
@@ -118,6 +138,8 @@ function exampleBody(form: Form, name: ProblemName): Json {
   const details = Array.from({ length: rule.message.length }, () => '…')
   const body = { status: rule.status, message: rule.message(...details) }
   if (form === 'OAuthFailure') return body
-  if (form === 'Failure') return { error: reasonPhrases[rule.status], ...body, ...rule.fields?.(...details) }
+  const usual = { error: reasonPhrases[rule.status], ...body, ...rule.fields?.(...details) }
+  if (form === 'Failure') return usual
+  if (form === 'ControlFailure') return { ...usual, ...inputIn(name) }
   return { error: standardErrorOf(name), error_description: body.message, ...body }
 }

@@ -4,6 +4,7 @@
  */
 import type { Operator } from '../../auth/operator-sessions.ts'
 import { type Client, StrandError } from '../../client/index.ts'
+import { InvalidInput } from '../../client/invalid-input.ts'
 import { controlOperations, helixOperations } from '../../contract/index.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { inProcessClient } from '../api-for.ts'
@@ -52,8 +53,9 @@ export class OperatorApi {
       return await this.#methods[name]?.(input)
     } catch (error) {
       // The client does not send a path without a value, or one with dots.
-      if (!(error instanceof TypeError)) throw error
-      throw new StrandError({ status: 400, error: 'Bad Request', message: error.message, operation: name })
+      if (!(error instanceof InvalidInput)) throw error
+      const { message, field } = error
+      throw new StrandError({ status: 400, error: 'Bad Request', message, field, operation: name })
     }
   }
 
