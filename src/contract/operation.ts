@@ -122,6 +122,9 @@ export function controlOperation<
   return defineOperation(route, { access: operator, ...operation })
 }
 
+/** The name of the client's method for an operation. */
+export const methodName = ({ id }: Pick<Operation, 'id'>): string => id.charAt(0).toLowerCase() + id.slice(1)
+
 export function hasAnswer({
   returns,
   answerLines,

@@ -192,11 +192,11 @@ describe('fields of responses', () => {
   const around = {
     utc: true,
     now: Date.parse('2026-03-01T12:00:00Z'),
-    nameOf: ({ kind, id }: { kind: string; id: string }) =>
+    nameOf: ({ table, id }: { table: string; id: string }) =>
       new Map([
-        ['user/7', 'lunar_otter'],
-        ['game/9', 'Tidefall'],
-      ]).get(`${kind}/${id}`),
+        ['users/7', 'lunar_otter'],
+        ['games/9', 'Tidefall'],
+      ]).get(`${table}/${id}`),
   }
   const texts = (name: string, row: Record<string, unknown>) => cellOf(name, row, around).map(textIn)
 
@@ -209,10 +209,10 @@ describe('fields of responses', () => {
     expect(texts('organization_id', row)).toEqual(['-'])
     expect(textIn(objectValue('user_id', row, around))).toBe('7 lunar_otter')
     expect(referencesIn(row, Object.keys(row))).toEqual([
-      { kind: 'user', id: '7' },
-      { kind: 'game', id: '9' },
-      { kind: 'benefit', id: 'gone' },
-      { kind: 'user', id: '7' },
+      { table: 'users', id: '7' },
+      { table: 'games', id: '9' },
+      { table: 'benefits', id: 'gone' },
+      { table: 'users', id: '7' },
     ])
   })
 

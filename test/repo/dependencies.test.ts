@@ -164,8 +164,8 @@ describe('what belongs in one place only', () => {
       files
         .filter(file => file.startsWith(`src/${folder}/`))
         .map(file => relative(`src/${folder}`, file))
-        // Resources and types of events are no operations.
-        .filter(file => file.includes('/') && !/^(resources|events)\//.test(file))
+        // Resources, types of events and the description for operators are no operations.
+        .filter(file => file.includes('/') && !/^(resources|events|admin)\//.test(file))
         .sort()
     expect(names('operations')).toEqual(names('contract'))
   })

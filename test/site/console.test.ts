@@ -1,11 +1,11 @@
 /** The operator console: who gets in, what its pages show, and every action that they offer. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { OperatorSessions } from '../../src/auth/operator-sessions.ts'
+import { tables } from '../../src/contract/admin/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { MetricsHistory } from '../../src/site/console/history.ts'
-import { operationOf } from '../../src/site/console/operator-api.ts'
 import { quantile } from '../../src/site/console/quantile.ts'
-import { RESOURCES } from '../../src/site/console/resources.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person, type Seen } from '../support/person.ts'
 import type { TestServer } from '../support/server.ts'
@@ -254,21 +254,18 @@ onEachStore('the console', {}, server => {
   })
 
   test('200 every page, with a row and its page for each resource that has rows', async () => {
-    for (const { path, columns, list, get, actions = [], create } of RESOURCES) {
+    for (const { path, columns, list, get, actions = [], create } of tables) {
       const seen = await operator.open(`/console/${path}`)
       expect([path, seen.status]).toEqual([path, 200])
       // The columns are fields of the rows.
       const fields = Object.keys(rowSchemaOf(list))
       expect([path, columns.filter(column => !fields.includes(column))]).toEqual([path, []])
-      if (create) expect((await operator.open(`/console/${path}/${create.path}`)).status).toBe(200)
+      if (create) expect((await operator.open(`/console/${path}/${create.form.path}`)).status).toBe(200)
       const link = new RegExp(`class="row-link" href="(/console/${path}/[^"?]+)"`).exec(seen.html)?.[1]
       if (get === undefined || link === undefined) continue
       expect([link, (await operator.open(link)).status]).toEqual([link, 200])
-      for (const action of actions.filter(({ hidden }) => !hidden))
-        expect([action.path, (await operator.open(`${link}/${action.path}`)).status]).toEqual([
-          action.path,
-          200,
-        ])
+      for (const { form } of actions.filter(each => !each.form.hidden))
+        expect([form.path, (await operator.open(`${link}/${form.path}`)).status]).toEqual([form.path, 200])
     }
     for (const path of ['', '/doctor', '/demo', '/search', '/search?q=a'])
       expect([path, (await operator.open(`/console${path}`)).status]).toEqual([path, 200])
@@ -713,8 +710,8 @@ describe('the history of metrics', () => {
 })
 
 /** The fields of the rows that a list returns. */
-function rowSchemaOf(list: Parameters<typeof operationOf>[0]): object {
-  const { returns } = operationOf(list) as unknown as {
+function rowSchemaOf(list: Operation): object {
+  const { returns } = list as unknown as {
     returns: { properties: { data: { items: { properties: object } } } }
   }
   return returns.properties.data.items.properties

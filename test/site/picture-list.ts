@@ -1,5 +1,5 @@
 /** The pages that have pictures: see pictures.full.ts. */
-import { RESOURCES } from '../../src/site/console/resources.ts'
+import { tables } from '../../src/contract/admin/index.ts'
 
 /** Who looks at a page; each has a browser. The operator is logged in to the console. */
 export const PEOPLE = ['visitor', 'broadcaster', 'offline', 'viewer', 'editor', 'operator'] as const
@@ -99,7 +99,7 @@ export const PICTURES: readonly PagePicture[] = [
     hidden: '.legend, td, dd',
     without: 'tbody tr:nth-child(n + 4)',
   },
-  ...RESOURCES.map(({ path }) => consolePage(path, path)),
+  ...tables.map(({ path }) => consolePage(path, path)),
   consolePage('search', 'search?q=a'),
   // What it finds depends on the machine.
   consolePage('doctor', 'doctor', { hidden: 'main p', without: 'tbody tr' }),

@@ -1,64 +1,25 @@
+import { fieldNamed, isUser } from '../../contract/admin/fields.ts'
+import type { Action } from '../../contract/admin/resource.ts'
 import { queryParametersOf } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import { lazily } from '../../kit/lazily.ts'
-import type { Field, Verb, VerbRow } from './verb.ts'
-
-/** Fields with the id of a user, for which a login can be given. */
-const USERS = new Set(['user_id', 'broadcaster_id', 'editor_id', 'owner_user_id'])
-
-export const isUser = (name: string) => USERS.has(name)
-
-/** Descriptions for help, where the contract has none or one for programmers. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  organization_id: 'id of an organization',
-  game_id: 'id of a game',
-  benefit_id: 'id of a benefit',
-  client_id: 'id of a client',
-  login: 'name to log in with',
-  display_name: 'name as shown to others',
-  description: 'text of the profile',
-  broadcaster_type: 'rank of the broadcaster; "" for none',
-  email: 'email address, shown only to the user and to clients with the scope user:read:email',
-  igdb_id: 'id of the game at IGDB, or "" if unknown',
-  scopes: 'scope of the token',
-  tags: 'tag of the channel',
-  redirect_uris: 'redirect URI',
-  is_mature: 'for adults only',
-  vod_enabled: 'keep videos of streams',
-  delay: 'delay of the broadcast in seconds',
-  content_classification_labels: 'label of the content',
-  is_branded_content: 'shows branded content',
-  followed_at: 'time of the follow, such as 2026-03-01T12:00:00Z; default: now',
-  second_publisher: 'what happens if a second publisher comes while one is live',
-  implicit_grant: 'allow the implicit grant (response_type=token)',
-  device_flow: 'allow the device flow; default: on for public clients, off for confidential ones',
-  entitlement_id: 'id of an entitlement',
-  video_id: 'id of a video',
-  viewer_count: 'number of viewers',
-  running: 'let the clock run',
-  format: 'format of the file',
-  outcome: 'how the calls fail',
-  expires_in: 'lifetime of the token in seconds',
-  grace_seconds: 'seconds for which the old key stays valid',
-  advance_seconds: 'seconds to move the clock forward',
-}
-
-/** Names on the command line that differ from the contract. */
-const WORDS: Readonly<Record<string, string>> = { organization_id: 'org' }
+import type { Field, Verb } from './verb.ts'
 
 /** Derives the fields of a verb from the contract, on first use: a command line has one verb. */
-export function withFields(row: VerbRow): Verb {
-  const { operation, bulk } = row
+export function withFields(words: string, action: Action): Verb {
+  const { operation, bulk } = action
   const body = operation.body as JsonSchema | undefined
   const list = bulk === undefined ? undefined : body?.properties?.[bulk]
   const changes = operation.method === 'PUT' || operation.method === 'PATCH'
   const fields = lazily(() => [
-    ...readFields(row, operation.params as JsonSchema | undefined),
-    ...readFields(row, queryParametersOf(operation) as unknown as JsonSchema),
-    ...readFields(row, bulk === undefined ? body : list?.items, changes),
+    ...readFields(action, operation.params as JsonSchema | undefined),
+    ...readFields(action, queryParametersOf(operation) as unknown as JsonSchema),
+    ...readFields(action, bulk === undefined ? body : list?.items, changes),
   ])
   return {
-    ...row,
+    ...action,
+    words,
+    examples: action.examples.map(each => `${words} ${each}`.trim()),
     get fields() {
       return fields()
     },
@@ -66,13 +27,13 @@ export function withFields(row: VerbRow): Verb {
   }
 }
 
-function readFields(row: VerbRow, schema: JsonSchema | undefined, changes = false): Field[] {
+function readFields(action: Action, schema: JsonSchema | undefined, changes = false): Field[] {
   return Object.entries(schema?.properties ?? {}).map(([name, each]) => {
     const variants = each.anyOf ?? [each]
     const main = variants.find(variant => variant.type !== 'null') ?? each
     const isList = main.type === 'array'
     const inner = isList ? (main.items ?? {}) : main
-    const place = placeOf(row, name)
+    const place = placeOf(action, name)
     const word = wordOf(name, isList)
     return {
       name,
@@ -91,7 +52,7 @@ function readFields(row: VerbRow, schema: JsonSchema | undefined, changes = fals
   })
 }
 
-function placeOf({ operation, arguments: listed = [], secret }: VerbRow, name: string): Field['place'] {
+function placeOf({ operation, arguments: listed = [], secret }: Action, name: string): Field['place'] {
   if (name === secret) return 'secret'
   const inPath = Object.hasOwn(operation.params?.properties ?? {}, name)
   return inPath || listed.includes(name) ? 'argument' : 'flag'
@@ -108,13 +69,13 @@ function kindOf({ type, enum: choices }: JsonSchema): Field['kind'] {
 /** `game_id` becomes `--game`; each of the `tags` is a `--tag`. */
 function wordOf(name: string, isList: boolean): string {
   const one = isList ? name.replace(/s$/, '') : name
-  return WORDS[name] ?? one.replace(/_id$/, '').replaceAll('_', '-')
+  return fieldNamed(name).flag ?? one.replace(/_id$/, '').replaceAll('_', '-')
 }
 
 function meaningOf(name: string, described: string | undefined, isList: boolean): string {
   const plain = name.replace(/_id$/, '').replaceAll('_', ' ')
   if (isUser(name)) return `id or login of the ${plain}`
-  const words = (MEANINGS[name] ?? described ?? plain).replaceAll('`', '').replace(/\.$/, '')
+  const words = (fieldNamed(name).meaning ?? described ?? plain).replaceAll('`', '').replace(/\.$/, '')
   const text = words.replace(/^[A-Z](?=[a-z ])/, letter => letter.toLowerCase())
   return isList ? `${text}; repeatable` : text
 }

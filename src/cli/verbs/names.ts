@@ -1,11 +1,12 @@
 import type { Client } from '../../client/index.ts'
-
-/** Kinds of ids that have a name. */
-export type Named = 'user' | 'game' | 'benefit' | 'organization' | 'client'
+import { tableAt } from '../../contract/admin/index.ts'
+import { getInput } from '../../contract/admin/resource.ts'
+import { methodFor } from './method.ts'
 
 /** An id whose name is wanted. */
 export interface Reference {
-  readonly kind: Named
+  /** The path of its table. */
+  readonly table: string
   readonly id: string
 }
 
@@ -13,18 +14,11 @@ const AT_ONCE = 8
 
 /** The names behind ids, for people who read a list: the login of a user, the name of everything else. */
 export class Names {
-  readonly #lookUps: Readonly<Record<Named, (id: string) => Promise<string | undefined>>>
+  readonly #client: Client
   readonly #known = new Map<string, string | undefined>()
 
-  constructor({ control }: Client) {
-    this.#lookUps = {
-      user: async user_id => (await control.getUser({ user_id })).data[0]?.login,
-      game: async game_id => (await control.getGame({ game_id })).data[0]?.name,
-      benefit: async benefit_id => (await control.getBenefit({ benefit_id })).data[0]?.name,
-      organization: async organization_id =>
-        (await control.getOrganization({ organization_id })).data[0]?.name,
-      client: async client_id => (await control.getClient({ client_id })).data[0]?.name,
-    }
+  constructor(client: Client) {
+    this.#client = client
   }
 
   /** Looks up the names that are not known yet. One that cannot be found is missing in the list, which is no failure. */
@@ -33,11 +27,19 @@ export class Names {
     const queue = [...wanted].filter(([key]) => !this.#known.has(key))
     const work = async () => {
       for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-        const [key, { kind, id }] = next
-        this.#known.set(key, await this.#lookUps[kind](id).catch(() => undefined))
+        const [key, reference] = next
+        this.#known.set(key, await this.#lookUp(reference).catch(() => undefined))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
+  }
+
+  async #lookUp({ table, id }: Reference): Promise<string | undefined> {
+    const described = tableAt(table)
+    if (described?.get === undefined) return undefined
+    const { get, findBy, name } = described
+    const answer = await methodFor(this.#client, get)({ [getInput(described)]: id })
+    return answer?.data?.[0]?.[findBy ?? name] as string | undefined
   }
 
   of(reference: Reference): string | undefined {
@@ -45,4 +47,4 @@ export class Names {
   }
 }
 
-const keyOf = ({ kind, id }: Reference) => `${kind}/${id}`
+const keyOf = ({ table, id }: Reference) => `${table}/${id}`

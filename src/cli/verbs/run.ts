@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
 import { InvalidInput } from '../../client/invalid-input.ts'
-import { familyOf, type Operation } from '../../contract/operation.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { invalid } from '../terminal/flag-values.ts'
@@ -11,6 +10,7 @@ import { requireTerminal, watchScreen } from '../terminal/watch.ts'
 import { widthOf, widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
+import { methodFor, type OperationResponse } from './method.ts'
 import { Names } from './names.ts'
 import { type Presenter, presenterFor } from './show.ts'
 import { openTarget, serverOf, type TargetFlags } from './target.ts'
@@ -25,16 +25,6 @@ interface VerbFlags extends TargetFlags {
   readonly output?: string
   readonly utc?: boolean
   readonly watch?: boolean
-}
-
-interface OperationResponse {
-  readonly data?: readonly Readonly<Record<string, unknown>>[]
-  readonly pagination?: { readonly cursor?: string }
-}
-
-/** Any method of the client. Its input comes from the same declaration, so the types match. */
-type AnyMethod = ((input: Input) => Promise<OperationResponse | undefined>) & {
-  pages(input: Input): AsyncIterable<OperationResponse>
 }
 
 /** Runs a verb. Arguments and flags are checked before a server or store is opened. */
@@ -58,7 +48,7 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
 
 async function callOperation(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
   const resolved = flags.body === undefined ? await resolveLogins(client, verb, input) : input
-  const method = methodOf(client, verb.operation)
+  const method = methodFor(client, verb.operation)
   const presenter = presenterFor(verb, { client, utc: flags.utc === true })
   if (verb.operation.answerFile !== undefined) await saveFile(String(await method(resolved)), flags)
   else if (verb.operation.page === undefined)
@@ -83,13 +73,6 @@ async function watchPage(
       return data.length === 0 ? 'No rows.\n' : presenterFor(verb, { client, utc, names }).page(data)
     },
   })
-}
-
-function methodOf(client: Client, operation: Operation): AnyMethod {
-  const methods = client[familyOf(operation)] as unknown as Readonly<Record<string, AnyMethod>>
-  const method = methods[operation.id.charAt(0).toLowerCase() + operation.id.slice(1)]
-  if (method === undefined) throw new Error(`the client has no ${operation.id}`)
-  return method
 }
 
 /** The summary in the contract describes what is lost. */

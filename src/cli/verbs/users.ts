@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts'
+import { isUser } from '../../contract/admin/fields.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { isUser } from './fields.ts'
 import type { Input } from './input.ts'
 import type { Verb } from './verb.ts'
 

@@ -1,34 +1,11 @@
-import type { Operation } from '../../contract/operation.ts'
+import type { Action } from '../../contract/admin/resource.ts'
 
-/** A row of the table of verbs. */
-export interface VerbRow {
+/** An action as a command, with its fields, as parsing, help, completion and messages need them. */
+export interface Verb extends Action {
   /** The words after `strand`: one or two nouns and the verb. */
   readonly words: string
-  readonly operation: Operation
-  /** Fields that are arguments, in addition to those of the path, which always are. */
-  readonly arguments?: readonly string[]
-  /** A field that is read from standard input: as a flag it would be visible in the list of processes. */
-  readonly secret?: string
-  /** The field of the operation that takes a list: flags or arguments give one entry, `--body` a file with many. */
-  readonly bulk?: string
-  /** The columns of a table with too many; `--json` prints all fields. */
-  readonly columns?: readonly string[]
-  /** The columns on a terminal, where names come with their ids; default: the same. */
-  readonly terminalColumns?: readonly string[]
-  /** A DELETE that needs no confirmation, because another verb can undo it. */
-  readonly harmless?: boolean
-  /** Asks for confirmation without being a DELETE. */
-  readonly asks?: boolean
-  /** Prints a secret: asks for confirmation before it appears on a terminal. */
-  readonly reveals?: string
-  /** Asks for confirmation without this field: with it, the old value stays valid for a while. */
-  readonly asksWithout?: string
-  /** A test runs them in the order of the table, with DELETEs last. */
+  /** Those that the description has, with the words in front. */
   readonly examples: readonly string[]
-}
-
-/** A verb with its fields, as parsing, help, completion and messages need them. */
-export interface Verb extends VerbRow {
   /** Those of the path come first. For a list, the fields of one entry. */
   readonly fields: readonly Field[]
   /** Takes arguments of the form USER=NUMBER. */
@@ -65,12 +42,12 @@ export function flagsOf({ fields }: Verb): Field[] {
 }
 
 /** Whether it can ask for confirmation. */
-export function mayAsk({ operation, harmless, asks, asksWithout }: Verb): boolean {
-  return asks ?? (asksWithout !== undefined || (operation.method === 'DELETE' && !harmless))
+export function mayAsk({ confirm }: Verb): boolean {
+  return confirm === 'final' || confirm === 'by-name'
 }
 
 /** Whether it asks for confirmation with this input. */
 export function mustAsk(verb: Verb, input: Readonly<Record<string, unknown>>): boolean {
-  const { asksWithout } = verb
-  return mayAsk(verb) && (asksWithout === undefined || input[asksWithout] === undefined)
+  const { confirmWithout } = verb
+  return mayAsk(verb) && (confirmWithout === undefined || input[confirmWithout] === undefined)
 }

@@ -1,5 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Actions: a form with the fields of the operation, a question before something is destroyed, and secrets shown once. */
+import type { AdminTable, FormAction } from '../../contract/admin/resource.ts'
+import { methodName } from '../../contract/operation.ts'
 import type { Pairs } from '../../kit/text.ts'
 import { Form, Hidden, Labelled } from '../components/form.tsx'
 import { ConsoleCopy } from '../islands/console-copy.tsx'
@@ -12,16 +14,15 @@ import {
   actionFields,
   type InputField,
   keyInputOf,
-  linesNameOf,
+  linesName,
   readInputs,
   startName,
   valueText,
 } from './input-fields.ts'
 import type { Query } from './list-page.tsx'
-import { type Input, type OperatorApi, operationOf, type Row } from './operator-api.ts'
+import type { Input, OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
-import type { Action, Resource } from './resource.ts'
 import { titleOf } from './row-page.tsx'
 import { labelOf } from './words.ts'
 
@@ -30,8 +31,8 @@ const SECRETS = ['secret', 'token', 'stream_key', 'access_token', 'refresh_token
 
 /** What an action is done to. Only rows with a page are read before; others are known by their key alone. */
 export interface Target {
-  readonly resource: Resource
-  readonly action: Action
+  readonly resource: AdminTable
+  readonly action: FormAction
   /** Undefined for an action on the whole list, such as the creation of a row. */
   readonly key: string | undefined
   readonly row: Row | undefined
@@ -44,11 +45,12 @@ export async function actionPage(
   { given, violation, status }: { given: Query; violation?: string; status?: number },
 ): Promise<Page> {
   const { resource, action, key, row } = target
+  const { form } = action
   const references = new References(api)
   const fields = actionFields(action, key !== undefined)
-  const start = action.edits && (await startingWith(api, target))
+  const start = form.edits && (await startingWith(api, target))
   // A value in the address, such as the member to remove, is part of the question.
-  const isFixed = (field: InputField) => action.hidden && given[field.name] !== undefined
+  const isFixed = (field: InputField) => form.hidden && given[field.name] !== undefined
   const inputs = await Promise.all(
     fields.map(async field => {
       if (isFixed(field)) return <Hidden key={field.name} name={field.name} value={given[field.name]} />
@@ -68,7 +70,7 @@ export async function actionPage(
   const back =
     key === undefined || resource.get === undefined ? pathOf(resource.path) : pathOf(resource.path, key)
   return consolePage(desk, {
-    title: action.title.includes(' ') ? action.title : `${action.title} ${resource.one}`,
+    title: form.title.includes(' ') ? form.title : `${form.title} ${resource.one}`,
     section: resource.path,
     trail: [
       [resource.title, pathOf(resource.path)],
@@ -79,7 +81,7 @@ export async function actionPage(
     body: (
       <div class="panel action">
         <Form action={addressOf(target)} fields={{ proof: desk.proof }}>
-          <p class="quiet">{operationOf(action.operation).summary}</p>
+          <p class="quiet">{action.operation.summary}</p>
           {name !== undefined && (
             <p class="target">
               <strong>{name}</strong> {key !== undefined && name !== key && <code>{key}</code>}
@@ -91,14 +93,14 @@ export async function actionPage(
             </p>
           ))}
           {inputs}
-          {action.asks === 'by-name' && name !== undefined && (
+          {action.confirm === 'by-name' && name !== undefined && (
             <Labelled id="confirm" label={['Type ', <strong key={name}>{name}</strong>, ' to confirm']}>
               <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
             </Labelled>
           )}
           <div class="actions">
-            <button type="submit" class={action.removes || action.asks ? 'danger' : 'primary'}>
-              {action.title}
+            <button type="submit" class={form.removes || action.confirm ? 'danger' : 'primary'}>
+              {form.title}
             </button>
             <a class="button" href={back}>
               Cancel
@@ -122,14 +124,14 @@ export async function submitAction(
   const again = (violation: string, status: number) =>
     actionPage(desk, api, target, { given, violation, status })
   const name = nameOf(target)
-  if (action.asks === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
+  if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
     return again(`Type ${name} to confirm.`, 400)
   try {
     const answer = await api.call(action.operation, await inputOf(api, target, form))
     const made = (answer as { data?: readonly Row[] } | undefined)?.data?.[0]
     if (made !== undefined && SECRETS.some(each => typeof made[each] === 'string'))
       return secretPage(desk, target, made)
-    return { goTo: withQuery(placeAfter(target, made), { done: action.operation }) }
+    return { goTo: withQuery(placeAfter(target, made), { done: methodName(action.operation) }) }
   } catch (error) {
     if (!isRefused(error)) throw error
     return again(error.message, error.status)
@@ -139,29 +141,29 @@ export async function submitAction(
 /** The inputs of the operation: the key of the row, and the fields of the form, with names resolved to ids. */
 async function inputOf(api: OperatorApi, { action, key }: Target, form: Pairs): Promise<Input> {
   const references = new References(api)
+  const { each } = action.form
   const fields = readInputs(actionFields(action, key !== undefined), form)
   const resolved: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
-    const field = action.bulk && name === linesNameOf(action.bulk) ? action.bulk.each : name
+    const field = each !== undefined && name === linesName(each) ? each : name
     if (typeof value === 'string') resolved[name] = await references.idOf(field, value)
     else if (Array.isArray(value))
-      resolved[name] = await Promise.all(value.map(each => references.idOf(field, String(each))))
+      resolved[name] = await Promise.all(value.map(one => references.idOf(field, String(one))))
     else resolved[name] = value
   }
   const keyInput = keyInputOf(action)
   const ofRow = key === undefined || keyInput === undefined ? {} : { [keyInput]: key }
-  const { bulk } = action
-  if (bulk === undefined) return { ...ofRow, ...resolved }
-  const { [linesNameOf(bulk)]: each, ...shared } = resolved
-  const list = Array.isArray(each) ? each.map(one => ({ ...shared, [bulk.each]: one })) : []
-  return { ...ofRow, [bulk.list]: list }
+  if (action.bulk === undefined || each === undefined) return { ...ofRow, ...resolved }
+  const { [linesName(each)]: lines, ...shared } = resolved
+  const list = Array.isArray(lines) ? lines.map(one => ({ ...shared, [each]: one })) : []
+  return { ...ofRow, [action.bulk]: list }
 }
 
 /** The row as it is before an edit. */
 async function startingWith(api: OperatorApi, { action, key, row }: Target): Promise<Row> {
-  const input = action.edits && Object.keys(operationOf(action.edits).params?.properties ?? {})[0]
-  const found =
-    input && action.edits && key !== undefined ? await api.find(action.edits, { [input]: key }) : row
+  const { edits } = action.form
+  const input = Object.keys(edits?.params?.properties ?? {})[0]
+  const found = input && edits && key !== undefined ? await api.find(edits, { [input]: key }) : row
   return found ?? {}
 }
 
@@ -173,13 +175,13 @@ const nameOf = ({ resource, key, row }: Target): string | undefined =>
   row === undefined ? key : titleOf(resource, row)
 
 const addressOf = ({ resource, action, key }: Target): string =>
-  key === undefined ? pathOf(resource.path, action.path) : pathOf(resource.path, key, action.path)
+  key === undefined ? pathOf(resource.path, action.form.path) : pathOf(resource.path, key, action.form.path)
 
 /** To the row if there is one afterwards, else to the list. */
 function placeAfter({ resource, action, key }: Target, made: Row | undefined): string {
   const madeKey = made?.[resource.key]
   const after = key ?? (action.bulk === undefined && typeof madeKey === 'string' ? madeKey : undefined)
-  return action.removes || after === undefined || resource.get === undefined
+  return action.form.removes || after === undefined || resource.get === undefined
     ? pathOf(resource.path)
     : pathOf(resource.path, after)
 }
@@ -187,7 +189,7 @@ function placeAfter({ resource, action, key }: Target, made: Row | undefined): s
 function secretPage(desk: Desk, target: Target, made: Row): Page {
   const { resource, action } = target
   return consolePage(desk, {
-    title: action.done.replace(/\.$/, ''),
+    title: action.form.done.replace(/\.$/, ''),
     section: resource.path,
     trail: [[resource.title, pathOf(resource.path)]],
     body: (

@@ -1,37 +1,37 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Values as the console shows them. What a value is follows from the name of its field and from its form. */
 import type { ComponentChildren } from 'preact'
+import { fieldNamed, parseSubject, statusTone } from '../../contract/admin/fields.ts'
+import { tableAt } from '../../contract/admin/index.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import type { Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { referenceOf } from './references.ts'
-import { resourceAt } from './resources.ts'
 
 /** Names of referenced rows, by field and id. */
 export type Names = ReadonlyMap<string, string>
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/
-const STATUSES = new Set(['status', 'fulfillment_status', 'to', 'level'])
-const GOOD = new Set(['FULFILLED', 'enabled', 'delivered', 'ok'])
-const WAITING = new Set(['CLAIMED', 'pending', 'webhook_callback_verification_pending', 'warning'])
-const NEUTRAL = new Set(['canceled', 'note', 'user_removed', 'version_removed'])
-const NUMBERS = /(_count|_seconds|milliseconds|attempts|cost|seq|answer_status|delay)$/
 
 /** Numbers are right-aligned, so that they can be compared. */
-export const isNumber = (field: string): boolean => NUMBERS.test(field)
+export function isNumber(field: string): boolean {
+  const { kind } = fieldNamed(field)
+  return kind === 'number' || kind === 'code' || kind === 'duration'
+}
 
 export function Cell({ field, row, names }: { field: string; row: Row; names: Names }) {
   const value = row[field]
+  const { kind } = fieldNamed(field)
   if (value === null || value === undefined || value === '') return <span class="faint">–</span>
-  if (STATUSES.has(field)) return <Status value={String(value)} />
+  if (kind === 'status') return <Status value={String(value)} />
   if (typeof value === 'boolean') return <>{value ? 'Yes' : 'No'}</>
   if (typeof value === 'number') return <>{numberText(field, value)}</>
   if (typeof value === 'object') return <>{objectText(value)}</>
   const text = String(value)
   if (referenceOf(field) !== undefined) return <Reference field={field} id={text} names={names} />
   if (TIME.test(text)) return <Time iso={text} />
-  if (field === 'subject' || field === 'actor') return <Subject text={text} />
+  if (kind === 'subject' || kind === 'actor') return <Subject text={text} />
   if (field === 'id' || field.endsWith('_id') || field === 'hash' || UUID.test(text))
     return <Id text={text} />
   return <>{text}</>
@@ -52,14 +52,11 @@ const Id = ({ text }: { text: string }) => (
 )
 
 export const Status = ({ value }: { value: string }) => (
-  <span class={`status ${kindOf(value)}`}>{value.replaceAll('_', ' ').toLowerCase()}</span>
+  <span class={`status ${toneClass(value)}`}>{value.replaceAll('_', ' ').toLowerCase()}</span>
 )
 
-export function kindOf(status: string): string {
-  if (GOOD.has(status)) return 'good'
-  if (WAITING.has(status)) return 'warn'
-  return NEUTRAL.has(status) ? 'neutral' : 'bad'
-}
+/** A status that is not listed is a failure, of which there are many. */
+export const toneClass = (status: string): string => statusTone(status) ?? 'bad'
 
 function Reference({ field, id, names }: { field: string; id: string; names: Names }) {
   const resource = referenceOf(field)
@@ -75,33 +72,21 @@ function Reference({ field, id, names }: { field: string; id: string; names: Nam
   )
 }
 
-/** Where the subjects and actors of the audit log lead. */
-const SUBJECTS: Readonly<Record<string, string>> = {
-  user: 'users',
-  channel: 'users',
-  stream: 'users',
-  game: 'games',
-  organization: 'organizations',
-  benefit: 'benefits',
-  client: 'clients',
-  entitlement: 'entitlements',
-  video: 'videos',
-}
-
+/** The subjects and actors of the audit log lead to their rows. */
 function Subject({ text }: { text: string }) {
-  const [kind = '', id = ''] = text.split('/')
-  const path = Object.hasOwn(SUBJECTS, kind) ? SUBJECTS[kind] : undefined
-  if (path === undefined || id === '' || resourceAt(path) === undefined) return <>{text}</>
+  const subject = parseSubject(text)
+  if (subject === undefined || tableAt(subject.table) === undefined) return <>{text}</>
   return (
-    <a href={pathOf(path, id)} title={text}>
+    <a href={pathOf(subject.table, subject.id)} title={text}>
       {text.length > 44 ? `${text.slice(0, 43)}…` : text}
     </a>
   )
 }
 
 function numberText(field: string, value: number): string {
-  if (field === 'duration_seconds') return clockTime(value)
-  return field === 'answer_status' || field === 'seq' ? String(value) : value.toLocaleString('en-US')
+  const { kind } = fieldNamed(field)
+  if (kind === 'duration') return clockTime(value)
+  return kind === 'code' ? String(value) : value.toLocaleString('en-US')
 }
 
 /** Lists and small objects, such as the condition of a subscription. */

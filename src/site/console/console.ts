@@ -3,6 +3,8 @@
  * else takes the cookie: scripts of the console only read these pages again.
  */
 import type { OperatorSession } from '../../auth/operator-sessions.ts'
+import { demoTable } from '../../contract/admin/demo.ts'
+import { tableAt } from '../../contract/admin/index.ts'
 import { percentDecode } from '../../kit/text.ts'
 import type { Browser } from '../browser.ts'
 import { LOCKED_OUT, withRetryAfter } from '../login.ts'
@@ -11,7 +13,7 @@ import type { PageHandler, PageServices } from '../session.ts'
 import { expiredFormPage, problemPage } from '../views/problem.tsx'
 import { actionPage, submitAction, type Target } from './action-page.tsx'
 import { verifiedPage, verifyAudit } from './audit-page.tsx'
-import { DEMO, demoPage } from './demo-page.tsx'
+import { demoPage } from './demo-page.tsx'
 import { doctorPage } from './doctor-page.tsx'
 import type { Desk } from './frame.tsx'
 import { listPage, queryOf } from './list-page.tsx'
@@ -19,7 +21,6 @@ import { logInPage } from './log-in-page.tsx'
 import { OperatorApi } from './operator-api.ts'
 import { overviewPage } from './overview-page.tsx'
 import { CONSOLE } from './paths.ts'
-import { resourceAt } from './resources.ts'
 import { findRow, rowPage } from './row-page.tsx'
 import { searchPage } from './search-page.tsx'
 
@@ -104,7 +105,7 @@ async function pageAt(
   if (first === 'search' && key === undefined) return searchPage(desk, api, browser.parameter('q') ?? '')
   if (first === 'doctor' && key === undefined) return doctorPage(desk, await services.examine())
   if (first === 'demo' && key === undefined && services.demo) return demoPage(desk, api, services.demo, query)
-  const resource = resourceAt(first)
+  const resource = tableAt(first)
   if (resource !== undefined && key === undefined) return listPage(desk, api, resource, query)
   if (resource !== undefined && key !== undefined && action === undefined) {
     const row = await findRow(api, resource, key)
@@ -121,14 +122,14 @@ async function targetAt(
   { demo }: PageServices,
 ): Promise<Target | undefined> {
   const [first = '', second = '', third, ...more] = place
-  const resource = first === 'demo' && demo !== undefined ? DEMO : resourceAt(first)
+  const resource = first === 'demo' && demo !== undefined ? demoTable : tableAt(first)
   if (resource === undefined || more.length > 0) return undefined
   const onList = [...(resource.create ? [resource.create] : []), ...(resource.listActions ?? [])]
   if (third === undefined) {
-    const action = onList.find(each => each.path === second)
+    const action = onList.find(each => each.form.path === second)
     return action && { resource, action, key: undefined, row: undefined }
   }
-  const action = resource.actions?.find(each => each.path === third)
+  const action = resource.actions?.find(each => each.form.path === third)
   const row = action && (await findRow(api, resource, second))
   if (action === undefined || (resource.get !== undefined && row === undefined)) return undefined
   return { resource, action, key: second, row }

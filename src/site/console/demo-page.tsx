@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
+import { demoTable, fault, moveClock, removeFaults, reset, snapshot } from '../../contract/admin/demo.ts'
 import { helixOperations, oauthOperations } from '../../contract/index.ts'
 import type { DemoControls } from '../../operations/demo-controls.ts'
 import { Form } from '../components/form.tsx'
@@ -11,29 +12,7 @@ import { actionFields } from './input-fields.ts'
 import { doneText, type Query } from './list-page.tsx'
 import type { OperatorApi } from './operator-api.ts'
 import { pathOf } from './paths.ts'
-import { act, type Resource } from './resource.ts'
 import { PlainTable } from './table.tsx'
-
-const clock = act('clock', 'Move the clock', 'advanceClock', 'The clock was moved.')
-const fault = act('fault', 'Plan fault', 'planFault', 'The fault is planned.', { omit: ['where'] })
-const clearFaults = act('clear-faults', 'Remove all faults', 'clearFaults', 'No faults are planned.')
-const snapshot = act('snapshot', 'Save snapshot', 'saveSnapshot', 'A reset returns to this state.')
-const reset = act('reset', 'Reset the demo', 'resetWorld', 'The demo starts again.', { asks: 'once' })
-
-/** Its actions are on no row. */
-export const DEMO: Resource = {
-  path: 'demo',
-  title: 'Demo',
-  one: 'fault',
-  group: 'System',
-  list: 'listFaults',
-  key: 'operation',
-  name: 'operation',
-  columns: ['operation', 'outcome', 'times'],
-  empty: 'No faults are planned.',
-  actions: [clock, fault, clearFaults, snapshot, reset],
-  listActions: [clock, fault, clearFaults, snapshot, reset],
-}
 
 const STEPS: readonly (readonly [seconds: number, title: string])[] = [
   [60, '1 minute'],
@@ -57,15 +36,15 @@ export async function demoPage(
   return consolePage(desk, {
     title: 'Demo',
     section: 'demo',
-    done: doneText(DEMO, query.done),
+    done: doneText(demoTable, query.done),
     liveSeconds: 2,
     actions: (
       <>
-        <a class="button" href={pathOf('demo', snapshot.path)}>
-          {snapshot.title}
+        <a class="button" href={pathOf('demo', snapshot.form.path)}>
+          {snapshot.form.title}
         </a>
-        <a class="button danger" href={pathOf('demo', reset.path)}>
-          {reset.title}
+        <a class="button danger" href={pathOf('demo', reset.form.path)}>
+          {reset.form.title}
         </a>
       </>
     ),
@@ -80,13 +59,16 @@ export async function demoPage(
             {STEPS.map(([seconds, title]) => (
               <Form
                 key={seconds}
-                action={pathOf('demo', clock.path)}
+                action={pathOf('demo', moveClock.form.path)}
                 fields={{ proof, advance_seconds: String(seconds) }}
               >
                 <button type="submit">Forward {title}</button>
               </Form>
             ))}
-            <Form action={pathOf('demo', clock.path)} fields={{ proof, running: String(!now.running) }}>
+            <Form
+              action={pathOf('demo', moveClock.form.path)}
+              fields={{ proof, running: String(!now.running) }}
+            >
               <button type="submit">{now.running ? 'Stop the clock' : 'Let the clock run'}</button>
             </Form>
           </div>
@@ -111,7 +93,7 @@ export async function demoPage(
           <h2 id="faults-heading">Planned faults</h2>
           <div data-live="faults">
             {faults.data.length === 0 ? (
-              <p class="empty">{DEMO.empty}</p>
+              <p class="empty">{demoTable.empty}</p>
             ) : (
               <>
                 <PlainTable
@@ -123,8 +105,8 @@ export async function demoPage(
                     ['Calls left', each => each.times ?? 1, 'number'],
                   ]}
                 />
-                <Form action={pathOf('demo', clearFaults.path)} fields={{ proof }}>
-                  <button type="submit">{clearFaults.title}</button>
+                <Form action={pathOf('demo', removeFaults.form.path)} fields={{ proof }}>
+                  <button type="submit">{removeFaults.form.title}</button>
                 </Form>
               </>
             )}
@@ -132,7 +114,7 @@ export async function demoPage(
         </section>
         <section class="panel" aria-labelledby="plan-heading">
           <h2 id="plan-heading">Plan a fault</h2>
-          <Form action={pathOf('demo', fault.path)} fields={{ proof }}>
+          <Form action={pathOf('demo', fault.form.path)} fields={{ proof }}>
             {actionFields(fault, false).map(field => (
               <ControlledInput
                 key={field.name}
@@ -142,7 +124,7 @@ export async function demoPage(
               />
             ))}
             <button type="submit" class="primary">
-              {fault.title}
+              {fault.form.title}
             </button>
           </Form>
         </section>

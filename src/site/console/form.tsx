@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Fields of forms and filters. */
+import { fieldNamed } from '../../contract/admin/fields.ts'
 import { Labelled, LITERAL } from '../components/form.tsx'
 import type { InputField } from './input-fields.ts'
 import { startName } from './input-fields.ts'
@@ -94,18 +95,8 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
 function placeholderOf({ name }: InputField): { placeholder: string } | undefined {
   const path = referenceOf(name)?.path
   if (path !== undefined) return { placeholder: path === 'users' ? 'Login or ID' : 'Name or ID' }
-  return PLACEHOLDERS[name] === undefined ? undefined : { placeholder: PLACEHOLDERS[name] }
-}
-
-const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  since: '2026-03-01T12:00:00Z',
-  until: '2026-03-01T12:00:00Z',
-  user_login: 'Login',
-  login: 'Login',
-  language: 'en',
-  actor: 'operator/night-shift',
-  operation: 'DeleteUser',
-  subject: 'user/141981764',
+  const { placeholder } = fieldNamed(name)
+  return placeholder === undefined ? undefined : { placeholder }
 }
 
 function choiceText({ kind }: InputField, choice: string): string {

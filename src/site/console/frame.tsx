@@ -1,15 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** What every page of the console has around it: navigation, search, the operator who is logged in. */
+
 import type { ComponentChildren } from 'preact'
 import type { Operator } from '../../auth/operator-sessions.ts'
+import { tables } from '../../contract/admin/index.ts'
+import { GROUPS } from '../../contract/admin/resource.ts'
 import { VERSION } from '../../version.ts'
 import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'
 import type { Page } from '../page.ts'
 import { CONSOLE, pathOf } from './paths.ts'
-import { GROUPS } from './resource.ts'
-import { RESOURCES } from './resources.ts'
 
 /** The operator and the installation that a page is for. */
 export interface Desk {
@@ -131,7 +132,7 @@ function Navigation({ section, isDemo }: { section: string; isDemo: boolean }) {
         <section key={group}>
           <h2>{group}</h2>
           <ul>
-            {RESOURCES.filter(each => each.group === group).map(({ path, title }) => link(path, title))}
+            {tables.filter(each => each.group === group).map(({ path, title }) => link(path, title))}
             {group === 'System' && others.System.map(([path = '', title = '']) => link(path, title))}
           </ul>
         </section>

@@ -1,10 +1,9 @@
 /** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
+import type { FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParametersOf } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
-import type { OperationName, Row } from './operator-api.ts'
-import { operationOf } from './operator-api.ts'
-import type { Action } from './resource.ts'
+import type { Row } from './operator-api.ts'
 import { labelOf } from './words.ts'
 
 export interface InputField {
@@ -27,35 +26,33 @@ export interface InputField {
 const LONG = 200
 
 /** The input of an action that takes the key of its row. */
-export function keyInputOf({ by, operation }: Action): string | undefined {
-  return by ?? Object.keys(operationOf(operation).params?.properties ?? {})[0]
+export function keyInputOf({ form, operation }: FormAction): string | undefined {
+  return form.by ?? Object.keys(operation.params?.properties ?? {})[0]
 }
 
 /** The fields of the form of an action. `hasRow`: the row is given, so its key is no field. */
-export function actionFields(action: Action, hasRow: boolean): InputField[] {
-  const { params, body } = operationOf(action.operation) as {
-    params?: JsonSchema
-    body?: JsonSchema
-  } & Operation
-  const list = action.bulk && body?.properties?.[action.bulk.list]?.items
-  const left = new Set([...(action.omit ?? []), ...(hasRow ? [keyInputOf(action)] : [])])
+export function actionFields(action: FormAction, hasRow: boolean): InputField[] {
+  const { params, body } = action.operation as { params?: JsonSchema; body?: JsonSchema } & Operation
+  const { each, omit = [] } = action.form
+  const list = body?.properties?.[action.bulk ?? '']?.items
+  const left = new Set([...omit, ...(hasRow ? [keyInputOf(action)] : [])])
   return [...fieldsIn(params), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
     .map(field =>
-      action.bulk !== undefined && field.name === action.bulk.each
-        ? { ...field, name: linesNameOf(action.bulk), kind: 'lines', label: `${field.label}s` }
+      field.name === each
+        ? { ...field, name: linesName(each), kind: 'lines', label: `${field.label}s` }
         : field,
     )
 }
 
 /** The field with one entry of the list per line. */
-export const linesNameOf = ({ each }: NonNullable<Action['bulk']>): string => `${each}s`
+export const linesName = (each: string): string => `${each}s`
 
 const PAGING = new Set(['first', 'after', 'before'])
 
 /** The filters of a list. */
-export function filterFields(list: OperationName, wanted: readonly string[] | undefined): InputField[] {
-  const fields = fieldsIn(queryParametersOf(operationOf(list)) as unknown as JsonSchema)
+export function filterFields(list: Operation, wanted: readonly string[] | undefined): InputField[] {
+  const fields = fieldsIn(queryParametersOf(list) as unknown as JsonSchema)
   return wanted === undefined
     ? fields.filter(({ name }) => !PAGING.has(name))
     : wanted.flatMap(name => fields.filter(field => field.name === name))

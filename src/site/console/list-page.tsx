@@ -1,19 +1,20 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A page with the rows of a resource: filters, a table, the next page. */
+import type { AdminTable } from '../../contract/admin/resource.ts'
+import { methodName } from '../../contract/operation.ts'
 import type { Browser } from '../browser.ts'
 import { Form } from '../components/form.tsx'
 import { readQuery } from '../fields.ts'
 import type { Page } from '../page.ts'
 import { isRefused } from '../refused.ts'
 import { withQuery } from '../with-query.ts'
-import { kindOf, Status } from './cells.tsx'
+import { Status, toneClass } from './cells.tsx'
 import { ControlledInput } from './form.tsx'
 import { consolePage, type Desk } from './frame.tsx'
 import { filterFields, type InputField } from './input-fields.ts'
 import type { Input, OperatorApi, Row, Rows } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
-import type { Resource } from './resource.ts'
 import { Table } from './table.tsx'
 
 const PAGE_SIZE = 50
@@ -27,7 +28,7 @@ export const queryOf = ({ search }: Browser): Query => Object.fromEntries(readQu
 export async function listPage(
   desk: Desk,
   api: OperatorApi,
-  resource: Resource,
+  resource: AdminTable,
   query: Query,
 ): Promise<Page> {
   const references = new References(api)
@@ -50,8 +51,8 @@ export async function listPage(
       <>
         {resource.path === 'audit' && <VerifyForm {...desk} />}
         {resource.create !== undefined && (
-          <a class="button primary" href={pathOf(resource.path, resource.create.path)}>
-            {resource.create.title}
+          <a class="button primary" href={pathOf(resource.path, resource.create.form.path)}>
+            {resource.create.form.title}
           </a>
         )}
       </>
@@ -132,7 +133,7 @@ const filterInput = (given: readonly InputField[], filters: Query): Input =>
 /** A wrong filter or cursor leaves the table empty, with the reason above it. */
 async function read(
   api: OperatorApi,
-  { list }: Resource,
+  { list }: AdminTable,
   filters: Input,
   after: string | undefined,
 ): Promise<{ rows: Rows; violation?: string }> {
@@ -145,8 +146,9 @@ async function read(
 }
 
 /** What was done before this page was opened. Only texts of the program are shown. */
-export function doneText({ actions = [], create }: Resource, done: string | undefined): string | undefined {
-  return [...actions, ...(create ? [create] : [])].find(({ operation }) => operation === done)?.done
+export function doneText({ actions = [], create }: AdminTable, done: string | undefined): string | undefined {
+  return [...actions, ...(create ? [create] : [])].find(each => methodName(each.operation) === done)?.form
+    .done
 }
 
 /** How the rows are spread over the values of a field, such as claimed and fulfilled. */
@@ -161,7 +163,7 @@ function Glance(view: { field: string; rows: readonly Row[]; path: string; filte
         {[...counts].map(([value, count]) => {
           end += count
           return (
-            <rect key={value} class={`share ${kindOf(value)}`} x={end - count} width={count} height="1" />
+            <rect key={value} class={`share ${toneClass(value)}`} x={end - count} width={count} height="1" />
           )
         })}
       </svg>

@@ -5,20 +5,10 @@
 import type { Operator } from '../../auth/operator-sessions.ts'
 import { type Client, StrandError } from '../../client/index.ts'
 import { InvalidInput } from '../../client/invalid-input.ts'
-import { controlOperations, helixOperations } from '../../contract/index.ts'
-import type { Operation } from '../../contract/operation.ts'
+import { methodName, type Operation } from '../../contract/operation.ts'
 import { inProcessClient } from '../api-for.ts'
 import { unlessRefused } from '../refused.ts'
 import type { PageServices } from '../session.ts'
-
-const { getStreams, searchChannels, searchCategories } = helixOperations
-const { exportLines: _, importLines: __, ...single } = controlOperations
-const operations = { ...single, getStreams, searchChannels, searchCategories }
-
-/** The operations that the console uses, by the names of the client's methods. */
-export type OperationName = keyof typeof operations
-
-export const operationOf = (name: OperationName): Operation => operations[name]
 
 /** A row of any resource, as the API returns it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -47,24 +37,24 @@ export class OperatorApi {
     this.#methods = { ...this.client.helix, ...this.client.control } as never
   }
 
-  /** Calls an operation whose name is data. The operation validates the input. */
-  async call(name: OperationName, input: Input): Promise<unknown> {
+  /** Calls an operation that a description names. The operation validates the input. */
+  async call(operation: Operation, input: Input): Promise<unknown> {
     try {
-      return await this.#methods[name]?.(input)
+      return await this.#methods[methodName(operation)]?.(input)
     } catch (error) {
       // The client does not send a path without a value, or one with dots.
       if (!(error instanceof InvalidInput)) throw error
       const { message, field } = error
-      throw new StrandError({ status: 400, error: 'Bad Request', message, field, operation: name })
+      throw new StrandError({ status: 400, error: 'Bad Request', message, field, operation: operation.id })
     }
   }
 
-  async rows(name: OperationName, input: Input): Promise<Rows> {
-    return (await this.call(name, input)) as Rows
+  async rows(operation: Operation, input: Input): Promise<Rows> {
+    return (await this.call(operation, input)) as Rows
   }
 
   /** The only row of the answer; undefined if there is none. */
-  async find(name: OperationName, input: Input): Promise<Row | undefined> {
-    return unlessRefused(undefined, async () => (await this.rows(name, input)).data[0])
+  async find(operation: Operation, input: Input): Promise<Row | undefined> {
+    return unlessRefused(undefined, async () => (await this.rows(operation, input)).data[0])
   }
 }

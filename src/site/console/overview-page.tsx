@@ -1,5 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The state of the installation at a glance. */
+import { tableAt } from '../../contract/admin/index.ts'
+import { listAudit } from '../../contract/control/audit.ts'
+import { getStreams } from '../../contract/helix/get-streams.ts'
 import { ConsoleCharts } from '../islands/console-charts.tsx'
 import type { Page } from '../page.ts'
 import { FactList } from './cells.tsx'
@@ -8,7 +11,6 @@ import type { MetricsHistory, OperationLoad } from './history.ts'
 import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
-import { resourceAt } from './resources.ts'
 import { PlainTable, Table, TableFrame } from './table.tsx'
 
 const REFRESH_SECONDS = 3
@@ -17,8 +19,8 @@ const MAX_OPERATIONS = 12
 
 export async function overviewPage(desk: Desk, api: OperatorApi, history: MetricsHistory): Promise<Page> {
   const [streams, changes] = await Promise.all([
-    api.rows('getStreams', { first: MAX_ROWS }),
-    api.rows('listAudit', { first: MAX_ROWS }),
+    api.rows(getStreams, { first: MAX_ROWS }),
+    api.rows(listAudit, { first: MAX_ROWS }),
   ])
   return consolePage(desk, {
     title: 'Overview',
@@ -71,7 +73,7 @@ interface RowsView {
 
 /** The first rows of a resource. Streams and changes bring their names along or have none. */
 function Rows({ path, title, rows, columns, desk }: RowsView) {
-  const resource = resourceAt(path)
+  const resource = tableAt(path)
   if (resource === undefined) return null
   return (
     <div class="part compact" data-live={path}>

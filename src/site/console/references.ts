@@ -1,27 +1,12 @@
 /** Ids that name rows of other resources: their names beside them, and names instead of them. */
+import { fieldNamed, referencedTable } from '../../contract/admin/fields.ts'
+import { tableAt } from '../../contract/admin/index.ts'
+import { type AdminTable, getInput } from '../../contract/admin/resource.ts'
 import { unlessRefused } from '../refused.ts'
 import type { OperatorApi, Row } from './operator-api.ts'
-import { getInputOf, type Resource } from './resource.ts'
-import { resourceAt } from './resources.ts'
 
-const RESOURCE_OF: Readonly<Record<string, string>> = {
-  user_id: 'users',
-  user_ids: 'users',
-  owner_user_id: 'users',
-  broadcaster_id: 'users',
-  editor_id: 'users',
-  game_id: 'games',
-  organization_id: 'organizations',
-  benefit_id: 'benefits',
-  client_id: 'clients',
-}
-
-/** The resource that a field refers to. */
-export const referenceOf = (field: string): Resource | undefined =>
-  Object.hasOwn(RESOURCE_OF, field) ? resourceAt(RESOURCE_OF[field] ?? '') : undefined
-
-/** Names that a row brings along. */
-const BESIDE: Readonly<Record<string, string>> = { user_id: 'user_name', game_id: 'game_name' }
+/** The table that a field refers to. */
+export const referenceOf = (field: string): AdminTable | undefined => tableAt(referencedTable(field) ?? '')
 
 /** As many rows are offered for a field, or searched for a name. */
 const MAX_OFFERED = 100
@@ -41,7 +26,7 @@ export class References {
   static namesBeside(rows: readonly Row[], columns: readonly string[]): Map<string, string> {
     const pairs = columns.flatMap(column =>
       rows.flatMap(row => {
-        const name = row[BESIDE[column] ?? '']
+        const name = row[fieldNamed(column).nameIn ?? '']
         return typeof name === 'string' ? [[`${column} ${row[column]}`, name] as const] : []
       }),
     )
@@ -66,7 +51,7 @@ export class References {
     return names
   }
 
-  #nameOf(resource: Resource, id: string): Promise<string | undefined> {
+  #nameOf(resource: AdminTable, id: string): Promise<string | undefined> {
     const key = `${resource.path} ${id}`
     const known =
       this.#names.get(key) ?? this.#find(resource, id).then(row => row && String(row[resource.name]))
@@ -75,8 +60,8 @@ export class References {
   }
 
   /** The row with this key. */
-  async #find(resource: Resource, id: string): Promise<Row | undefined> {
-    return resource.get && this.#api.find(resource.get, { [getInputOf(resource)]: id })
+  async #find(resource: AdminTable, id: string): Promise<Row | undefined> {
+    return resource.get && this.#api.find(resource.get, { [getInput(resource)]: id })
   }
 
   /** The id of the row that a text means: an id, or the name that people know. Other texts are returned unchanged. */

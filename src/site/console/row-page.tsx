@@ -1,16 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The page of one row: its fields, what belongs to it, and what can be done with it. */
+import { tableAt } from '../../contract/admin/index.ts'
+import { type AdminTable, getInput, type Part } from '../../contract/admin/resource.ts'
+import { methodName } from '../../contract/operation.ts'
 import type { Page } from '../page.ts'
 import { unlessRefused } from '../refused.ts'
 import { withQuery } from '../with-query.ts'
 import { Cell, FactList, type Names } from './cells.tsx'
 import { consolePage, type Desk } from './frame.tsx'
 import { doneText } from './list-page.tsx'
-import { type OperatorApi, operationOf, type Row } from './operator-api.ts'
+import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
-import { getInputOf, type Part, type Resource } from './resource.ts'
-import { resourceAt } from './resources.ts'
 import { Table } from './table.tsx'
 import { labelOf } from './words.ts'
 
@@ -18,18 +19,18 @@ import { labelOf } from './words.ts'
 const PART_SIZE = 10
 const REFRESH_SECONDS = 5
 
-export const titleOf = (resource: Resource, row: Row): string =>
+export const titleOf = (resource: AdminTable, row: Row): string =>
   String(row[resource.name] || row[resource.key])
 
 /** The row with this key; undefined if there is none. */
-export async function findRow(api: OperatorApi, resource: Resource, key: string): Promise<Row | undefined> {
-  return resource.get === undefined ? undefined : api.find(resource.get, { [getInputOf(resource)]: key })
+export async function findRow(api: OperatorApi, resource: AdminTable, key: string): Promise<Row | undefined> {
+  return resource.get === undefined ? undefined : api.find(resource.get, { [getInput(resource)]: key })
 }
 
 export async function rowPage(
   desk: Desk,
   api: OperatorApi,
-  { resource, row, done }: { resource: Resource; row: Row; done: string | undefined },
+  { resource, row, done }: { resource: AdminTable; row: Row; done: string | undefined },
 ): Promise<Page> {
   const key = String(row[resource.key])
   const references = new References(api)
@@ -44,8 +45,8 @@ export async function rowPage(
     done: doneText(resource, done),
     liveSeconds: REFRESH_SECONDS,
     actions: (resource.actions ?? [])
-      .filter(({ hidden }) => !hidden)
-      .map(({ path, title, removes }) => (
+      .filter(({ form }) => !form.hidden)
+      .map(({ form: { path, title, removes } }) => (
         <a key={path} class={removes ? 'button danger' : 'button'} href={pathOf(resource.path, key, path)}>
           {title}
         </a>
@@ -90,13 +91,13 @@ interface PartContext {
   readonly desk: Desk
   readonly api: OperatorApi
   readonly references: References
-  readonly resource: Resource
+  readonly resource: AdminTable
   readonly key: string
 }
 
 async function renderPart(part: Part, context: PartContext) {
   const { api, references, resource, key, desk } = context
-  const isList = operationOf(part.operation).page !== undefined
+  const isList = part.operation.page !== undefined
   const input = { [part.by]: isListInput(part) ? [key] : key }
   const page = await unlessRefused(undefined, () =>
     api.rows(part.operation, { ...input, ...(isList && { first: PART_SIZE }) }),
@@ -106,12 +107,12 @@ async function renderPart(part: Part, context: PartContext) {
   const rows = page.data
   const [first] = rows
   if (!isList && first === undefined) return null
-  const of = part.of === undefined ? undefined : resourceAt(part.of)
+  const of = part.of === undefined ? undefined : tableAt(part.of)
   const columns =
     part.columns ?? (of === undefined ? Object.keys(first ?? {}) : withoutColumn(of.columns, part.by))
   const names = await references.namesIn(rows, isList ? columns : Object.keys(first ?? {}))
   return (
-    <div class="part" data-live={part.operation}>
+    <div class="part" data-live={methodName(part.operation)}>
       <div class="part-heading">
         <h2>{part.title}</h2>
         {of !== undefined && hasFilter(of, part.by) && rows.length === PART_SIZE && (
@@ -134,7 +135,7 @@ async function renderPart(part: Part, context: PartContext) {
           title={part.title}
           {...(part.remove && {
             remove: row =>
-              withQuery(pathOf(resource.path, key, part.remove?.action ?? ''), {
+              withQuery(pathOf(resource.path, key, part.remove?.action.form.path ?? ''), {
                 [part.remove?.by ?? '']: String(row[of?.key ?? 'id']),
               }),
           })}
@@ -145,10 +146,10 @@ async function renderPart(part: Part, context: PartContext) {
 }
 
 const isListInput = ({ operation, by }: Part): boolean =>
-  (operationOf(operation).query?.properties?.[by] as { type?: string } | undefined)?.type === 'array'
+  (operation.query?.properties?.[by] as { type?: string } | undefined)?.type === 'array'
 
-const hasFilter = ({ list }: Resource, name: string): boolean =>
-  Object.hasOwn(operationOf(list).query?.properties ?? {}, name)
+const hasFilter = ({ list }: AdminTable, name: string): boolean =>
+  Object.hasOwn(list.query?.properties ?? {}, name)
 
 /** The column that is the same in every row of the part is left out, unless it leads to the row. */
 const withoutColumn = (columns: readonly string[], name: string): readonly string[] =>

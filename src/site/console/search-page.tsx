@@ -1,17 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Finds rows of every resource by key, by the name that people know, and by the beginning of a name. */
+import { tables } from '../../contract/admin/index.ts'
+import type { AdminTable } from '../../contract/admin/resource.ts'
 import type { PageAnswer } from '../page.ts'
 import { unlessRefused } from '../refused.ts'
 import { consolePage, type Desk } from './frame.tsx'
 import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
-import type { Resource } from './resource.ts'
-import { RESOURCES } from './resources.ts'
 import { findRow } from './row-page.tsx'
 
 /** Found rows of a resource by key, with their names. */
 interface Found {
-  readonly resource: Resource
+  readonly resource: AdminTable
   readonly names: ReadonlyMap<string, string>
 }
 
@@ -20,7 +20,7 @@ const MAX_FOUND = 10
 export async function searchPage(desk: Desk, api: OperatorApi, query: string): Promise<PageAnswer> {
   const text = query.trim()
   const found =
-    text === '' ? [] : (await Promise.all(RESOURCES.map(each => findIn(api, each, text)))).filter(isAny)
+    text === '' ? [] : (await Promise.all(tables.map(each => findIn(api, each, text)))).filter(isAny)
   const [only, ...others] = found
   const [key] = only?.names.keys() ?? []
   if (only?.names.size === 1 && others.length === 0 && key !== undefined)
@@ -55,7 +55,7 @@ export async function searchPage(desk: Desk, api: OperatorApi, query: string): P
 
 const isAny = ({ names }: Found): boolean => names.size > 0
 
-async function findIn(api: OperatorApi, resource: Resource, text: string): Promise<Found> {
+async function findIn(api: OperatorApi, resource: AdminTable, text: string): Promise<Found> {
   const { get, list, findBy, search, key, name } = resource
   const names = new Map<string, string>()
   const add = (row: Row, at = { key, name }) => names.set(String(row[at.key]), String(row[at.name]))

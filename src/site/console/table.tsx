@@ -1,17 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The table of a resource. */
 import type { ComponentChildren } from 'preact'
+import type { AdminTable, FormAction } from '../../contract/admin/resource.ts'
 import { Form } from '../components/form.tsx'
 import { withQuery } from '../with-query.ts'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
 import type { Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
-import type { Action, Resource } from './resource.ts'
 import { labelOf } from './words.ts'
 
 interface TableView {
-  readonly resource: Resource
+  readonly resource: AdminTable
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
   readonly names: Names
@@ -70,7 +70,7 @@ export const PlainTable = <T,>({ columns, items, keyOf, className }: PlainTableP
 
 export function Table(view: TableView) {
   const { resource, columns, rows, title, remove } = view
-  const actions = remove === undefined ? (resource.actions ?? []).filter(({ inRow }) => inRow) : []
+  const actions = remove === undefined ? (resource.actions ?? []).filter(({ form }) => form.inRow) : []
   const hasEnd = actions.length > 0 || remove !== undefined
   return (
     <TableFrame title={title}>
@@ -109,9 +109,9 @@ export function Table(view: TableView) {
                     <td class="end">
                       {actions.map(action => (
                         <RowAction
-                          key={action.path}
+                          key={action.form.path}
                           action={action}
-                          path={pathOf(resource.path, key, action.path)}
+                          path={pathOf(resource.path, key, action.form.path)}
                           proof={view.proof}
                         />
                       ))}
@@ -139,7 +139,7 @@ export function Table(view: TableView) {
   )
 }
 
-const columnLabel = (resource: Resource, column: string): string =>
+const columnLabel = (resource: AdminTable, column: string): string =>
   column === 'user_id' && resource.path === 'streams' ? 'Channel' : labelOf(column)
 
 /** The first column leads to the row: to its page, or to more about it below. */
@@ -177,17 +177,18 @@ function RowLink({
 }
 
 /** What needs no answer from the operator is done at once; the rest has a page. */
-function RowAction({ action, path, proof }: { action: Action; path: string; proof: string }) {
-  if (action.asks !== undefined || actionFields(action, true).length > 0)
+function RowAction({ action, path, proof }: { action: FormAction; path: string; proof: string }) {
+  const { title, removes } = action.form
+  if (action.confirm !== undefined || actionFields(action, true).length > 0)
     return (
-      <a href={path} {...(action.removes && { class: 'danger' })}>
-        {action.title}
+      <a href={path} {...(removes && { class: 'danger' })}>
+        {title}
       </a>
     )
   return (
     <Form action={path} fields={{ proof }}>
       <button type="submit" class="plain">
-        {action.title}
+        {title}
       </button>
     </Form>
   )
