@@ -1,21 +1,25 @@
 import * as audit from '../src/contract/resources/audit.ts'
+import * as benefit from '../src/contract/resources/benefit.ts'
 import * as category from '../src/contract/resources/category.ts'
 import * as channel from '../src/contract/resources/channel.ts'
+import * as client from '../src/contract/resources/client.ts'
 import * as entitlement from '../src/contract/resources/entitlement.ts'
 import * as event from '../src/contract/resources/event.ts'
 import * as eventSubscription from '../src/contract/resources/event-subscription.ts'
 import * as fault from '../src/contract/resources/fault.ts'
 import * as foundChannel from '../src/contract/resources/found-channel.ts'
+import * as game from '../src/contract/resources/game.ts'
 import * as marker from '../src/contract/resources/marker.ts'
 import * as mediaServer from '../src/contract/resources/media-server.ts'
 import * as openid from '../src/contract/resources/openid.ts'
 import * as operator from '../src/contract/resources/operator.ts'
+import * as organization from '../src/contract/resources/organization.ts'
 import * as profile from '../src/contract/resources/profile.ts'
 import * as recordedRequest from '../src/contract/resources/recorded-request.ts'
 import * as stream from '../src/contract/resources/stream.ts'
 import * as token from '../src/contract/resources/token.ts'
+import * as user from '../src/contract/resources/user.ts'
 import * as video from '../src/contract/resources/video.ts'
-import * as world from '../src/contract/resources/world.ts'
 
 /** Names that mean something else in the client. */
 const RENAMED: Readonly<Record<string, string>> = {
@@ -38,7 +42,11 @@ const exported: ReadonlyMap<object, string> = new Map(
     event,
     token,
     openid,
-    world,
+    user,
+    organization,
+    game,
+    benefit,
+    client,
     mediaServer,
     operator,
     audit,

@@ -1,6 +1,6 @@
 import { raise } from '../contract/problem.ts'
 import { sameSecret } from '../kit/digest.ts'
-import type { ClientCredentials } from '../store/queries/world.ts'
+import type { ClientCredentials } from '../store/queries/clients.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempts } from './attempts.ts'
 import type { OAuthLimits } from './oauth-limits.ts'

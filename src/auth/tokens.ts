@@ -1,5 +1,5 @@
+import type { Client } from '../contract/resources/client.ts'
 import type { TokenAnswer } from '../contract/resources/token.ts'
-import type { Client } from '../contract/resources/world.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
 import { randomAlphanumerics, uuidV7 } from '../kit/id.ts'

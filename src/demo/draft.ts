@@ -1,6 +1,6 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { issueAppToken, issueUserToken } from '../auth/tokens.ts'
-import type { User } from '../contract/resources/world.ts'
+import type { User } from '../contract/resources/user.ts'
 import type { Step } from '../store/command-list.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 

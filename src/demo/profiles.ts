@@ -4,7 +4,7 @@
  */
 
 import { CONTENT_LABELS } from '../contract/resources/content-label.ts'
-import type { BROADCASTER_TYPES } from '../contract/resources/world.ts'
+import type { BROADCASTER_TYPES } from '../contract/resources/user.ts'
 import { isoSeconds } from '../kit/clock.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Draft } from './draft.ts'

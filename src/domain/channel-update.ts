@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal, refuse } from '../contract/problem.ts'
-import type { Channel, User } from '../contract/resources/world.ts'
+import type { Channel } from '../contract/resources/channel.ts'
+import type { User } from '../contract/resources/user.ts'
 import { type Changes, changed } from './changes.ts'
 import { changeLabels, type LabelChanges } from './content-labels.ts'
 import { tagsToStore } from './tags.ts'

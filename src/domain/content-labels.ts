@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../contract/problem.ts'
+import type { Channel } from '../contract/resources/channel.ts'
 import { CONTENT_LABELS, MATURE_GAME } from '../contract/resources/content-label.ts'
-import type { Channel } from '../contract/resources/world.ts'
 
 type Labelled = Pick<Channel, 'content_classification_labels' | 'is_mature'>
 

@@ -2,7 +2,7 @@
  * Decisions about publish sessions. Their events come from media servers, over networks and through restarts: they may be
  * lost, repeated or out of order, and a publisher that was refused may report that it ended.
  */
-import type { SecondPublisher } from '../contract/resources/world.ts'
+import type { SecondPublisher } from '../contract/resources/channel.ts'
 
 /** A live session that shows no sign of life for this long is over. */
 export const SILENT_MILLISECONDS = 20_000

@@ -1,6 +1,6 @@
 /** Publish sessions of media servers, as hooks and the reconciler open and end them. */
 import { isRefusal } from '../contract/problem.ts'
-import type { SecondPublisher } from '../contract/resources/world.ts'
+import type { SecondPublisher } from '../contract/resources/channel.ts'
 import type { Clock } from '../kit/clock.ts'
 import { decimalId } from '../kit/id.ts'
 import type { Log } from '../kit/log.ts'

@@ -1,6 +1,6 @@
 import { imageUrl } from '../contract/image-urls.ts'
 import type { Category } from '../contract/resources/category.ts'
-import type { Game } from '../contract/resources/world.ts'
+import type { Game } from '../contract/resources/game.ts'
 
 /** A game as clients see it. */
 export function renderCategory(

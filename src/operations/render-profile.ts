@@ -1,6 +1,6 @@
 import { imageUrl } from '../contract/image-urls.ts'
 import type { Profile } from '../contract/resources/profile.ts'
-import type { User } from '../contract/resources/world.ts'
+import type { User } from '../contract/resources/user.ts'
 import type { Caller } from '../domain/caller.ts'
 
 /** A user as a caller sees it: only the user's own token with the scope shows the address (D-71). */

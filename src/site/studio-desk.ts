@@ -1,5 +1,5 @@
 /** The channel that a page of the studio is about, and the person at the desk: its broadcaster or one of its editors (D-156). */
-import type { User } from '../contract/resources/world.ts'
+import type { User } from '../contract/resources/user.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import type { PageAnswer } from './page.ts'

@@ -125,6 +125,10 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Key
 }
 
 export const BY_NUMBER = inOrderThenByNumber([], 'id')
+export const BY_ID = inOrderOf('id')
+
+export const decimalSortKey = BY_NUMBER.keyOf
+export const idSortKey = BY_ID.keyOf
 
 /** Negative if `a` comes before `b` in ascending order. */
 export function compareKeys(a: Key, b: Key): number {

@@ -9,15 +9,20 @@ import { Conflict } from './errors.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
+import { benefitQueries } from './queries/benefits.ts'
 import { channelSearchQueries } from './queries/channel-search.ts'
+import { channelQueries } from './queries/channels.ts'
+import { clientQueries } from './queries/clients.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { eventDeliveryQueries } from './queries/event-deliveries.ts'
 import { eventSocketQueries } from './queries/event-sockets.ts'
 import { eventSubscriptionQueries } from './queries/event-subscriptions.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
+import { gameQueries } from './queries/games.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
+import { organizationQueries } from './queries/organizations.ts'
 import { partitionQueries } from './queries/partitions.ts'
 import { sealedSecretQueries } from './queries/sealed-secrets.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
@@ -25,20 +30,13 @@ import { sizeQueries } from './queries/sizes.ts'
 import { streamKeyQueries } from './queries/stream-keys.ts'
 import { streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
+import { userQueries } from './queries/users.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
-import {
-  benefitQueries,
-  channelQueries,
-  clientQueries,
-  gameQueries,
-  organizationQueries,
-  userQueries,
-} from './queries/world.ts'
 import { Timings } from './timings.ts'
 import { checkLines } from './transfer/import-lines.ts'
 import type { EarlierLines } from './transfer/resource.ts'
 import { hasFewerEntitlements } from './transfer/staging.ts'
-import { user } from './transfer/world.ts'
+import { user } from './transfer/users.ts'
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 

@@ -17,7 +17,7 @@ import {
   StaticAuthProvider,
   startDeviceCodeFlow,
 } from '@twurple/auth'
-import type { Game } from '../../src/contract/resources/world.ts'
+import type { Game } from '../../src/contract/resources/game.ts'
 import { tokenOf } from '../operations/helix/callers.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newGame } from '../operations/helix/profiles.ts'

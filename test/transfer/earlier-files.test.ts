@@ -1,6 +1,6 @@
 /** Files that say less than an export does: of earlier versions, or written by hand. */
 import { describe, expect, test } from 'bun:test'
-import { MAX_EDITORS } from '../../src/contract/resources/world.ts'
+import { MAX_EDITORS } from '../../src/contract/resources/channel.ts'
 import { isoSeconds } from '../../src/kit/clock.ts'
 import { engines } from '../support/server.ts'
 import { textOf, withStations } from './round-trip.ts'

@@ -1,7 +1,7 @@
 /** Worlds drawn at random, as lines: whatever one may write into an import. */
 import { CONTENT_LABELS } from '../../src/contract/resources/content-label.ts'
 import type { TransferLine } from '../../src/contract/resources/transfer.ts'
-import { BROADCASTER_TYPES } from '../../src/contract/resources/world.ts'
+import { BROADCASTER_TYPES } from '../../src/contract/resources/user.ts'
 import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 

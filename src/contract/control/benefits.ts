@@ -1,7 +1,7 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
+import { Benefit, exampleBenefit } from '../resources/benefit.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
-import { Benefit, exampleBenefit } from '../resources/world.ts'
 import { orNull, Type } from '../schema.ts'
 
 const Played = Type.Optional(orNull(DecimalId))

@@ -1,18 +1,10 @@
 import { grouped } from '../grouped.ts'
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
+import { Channel, channelSettings, exampleChannel, MAX_EDITORS, Title } from '../resources/channel.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
-import {
-  Channel,
-  channelSettings,
-  exampleChannel,
-  exampleUser,
-  MAX_EDITORS,
-  SECOND_PUBLISHER,
-  Title,
-  User,
-} from '../resources/world.ts'
+import { exampleUser, User } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const path = { user_id: exampleUser.id }
@@ -37,11 +29,6 @@ export const patchChannel = controlOperation('PATCH /control/channels/{user_id}'
       Type.Union([DecimalId, Type.Literal(''), Type.Null()], { description: 'Empty or null: no game.' }),
     ),
     ...channelSettings,
-    second_publisher: Type.Optional(
-      Type.Enum(SECOND_PUBLISHER, {
-        description: 'What happens if a second publisher comes while one is live.',
-      }),
-    ),
   }),
   returns: oneOf(Channel),
   problems: ['not_found', 'unknown_reference'],

@@ -1,8 +1,8 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
+import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/client.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { RedirectUris } from '../resources/redirect-uri.ts'
-import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
 import { orNull, Type } from '../schema.ts'
 
 const references = {

@@ -2,7 +2,7 @@ import { controlOperation } from '../operation.ts'
 import { listing } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { listOf } from '../resources/list.ts'
-import { exampleUser, User } from '../resources/world.ts'
+import { exampleUser, User } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const followed_at = Type.Optional(GivenTime)

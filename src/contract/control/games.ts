@@ -1,7 +1,7 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
+import { exampleGame, Game, IgdbId } from '../resources/game.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
-import { exampleGame, Game, IgdbId } from '../resources/world.ts'
 import { orNull, Type } from '../schema.ts'
 
 const Owner = Type.Optional(orNull(Uuid))

@@ -1,7 +1,8 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
 import { Name, Uuid } from '../resources/id.ts'
-import { exampleOrganization, exampleUser, Organization, User } from '../resources/world.ts'
+import { exampleOrganization, Organization } from '../resources/organization.ts'
+import { exampleUser, User } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const path = { organization_id: exampleOrganization.id }

@@ -2,7 +2,7 @@ import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
 import { GivenTime } from '../resources/id.ts'
 import { ExtraKeyName, ExtraStreamKey, exampleExtraKey, StreamKey } from '../resources/stream.ts'
-import { exampleUser } from '../resources/world.ts'
+import { exampleUser } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const path = { user_id: exampleUser.id }

@@ -1,24 +1,12 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
-import { DecimalId, DisplayName, GivenTime } from '../resources/id.ts'
-import {
-  BROADCASTER_TYPES,
-  Description,
-  Email,
-  exampleUser,
-  LOGIN_PATTERN,
-  User,
-} from '../resources/world.ts'
-import { orNull, Type } from '../schema.ts'
+import { DecimalId, GivenTime } from '../resources/id.ts'
+import { exampleUser, LOGIN_PATTERN, User, userSettings } from '../resources/user.ts'
+import { Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
-  display_name: Type.Optional(DisplayName),
-  description: Type.Optional(Description),
-  broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
-  email: Type.Optional(
-    orNull(Email, 'Shown only to the user, and to clients with the scope `user:read:email`. Null: none.'),
-  ),
+  ...userSettings,
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),
   created_at: Type.Optional(GivenTime),
 }

@@ -1,8 +1,8 @@
 import { controlOperation } from '../operation.ts'
 import { listing, oneOf } from '../page.ts'
+import { Title } from '../resources/channel.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
-import { Title } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 /** Videos. Streams create them. */

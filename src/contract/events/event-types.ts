@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
-import { exampleChannelInformation } from '../resources/channel.ts'
+import { exampleChannel, exampleChannelInformation } from '../resources/channel.ts'
 import { exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
+import { exampleGame } from '../resources/game.ts'
 import {
   exampleFollowerNames,
   exampleNames,
@@ -11,7 +12,8 @@ import {
   userNames,
 } from '../resources/id.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
-import { exampleChannel, exampleGame, exampleOrganization, exampleUser } from '../resources/world.ts'
+import { exampleOrganization } from '../resources/organization.ts'
+import { exampleUser } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 import { defineEventType, type EventType } from './event-type.ts'
 

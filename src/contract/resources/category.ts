@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
 import { resource, Type } from '../schema.ts'
-import { exampleGame } from './world.ts'
+import { exampleGame } from './game.ts'
 
 /** A game as clients see it. */
 export const Category = resource('Category', 'A game, as clients see it.', {

@@ -1,7 +1,78 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
-import { exampleFollowerNames, nameFields, namesAs, TimeSeconds, userNames } from './id.ts'
-import { exampleChannel, exampleGame, exampleUser } from './world.ts'
+import { optional, resource, Type } from '../schema.ts'
+import { CONTENT_LABELS } from './content-label.ts'
+import { exampleGame } from './game.ts'
+import { exampleFollowerNames, nameFields, namesAs, TimeSeconds, userNames, WITHOUT_DIRECTION } from './id.ts'
+import { listOf } from './list.ts'
+import { exampleUser } from './user.ts'
+
+export const Title = Type.String({
+  maxLength: 140,
+  description: 'At most 140 characters.',
+  ...WITHOUT_DIRECTION,
+})
+
+export const Language = Type.String({
+  pattern: '^([a-z]{2}|other)$',
+  hint: 'an ISO 639-1 code, or "other"',
+})
+
+/** The rule for the characters is checked where the stored tags are known (D-80). */
+export const Tags = listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
+
+const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })
+
+const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
+
+/** What happens if a second publisher comes while one is live. */
+export const SECOND_PUBLISHER = ['refuse', 'take_over'] as const
+export type SecondPublisher = (typeof SECOND_PUBLISHER)[number]
+
+/** What operators may set of a channel, in requests and imports, beside title and game. */
+export const channelSettings = optional({
+  language: Language,
+  tags: Tags,
+  is_mature: Type.Boolean(),
+  vod_enabled: Type.Boolean(),
+  delay: Delay,
+  content_classification_labels: ContentLabels,
+  is_branded_content: Type.Boolean(),
+  second_publisher: Type.Enum(SECOND_PUBLISHER, {
+    description: 'What happens if a second publisher comes while one is live.',
+  }),
+})
+
+/** Maximum editors of a channel (D-85). */
+export const MAX_EDITORS = 1000
+
+export const Channel = resource('Channel', 'A channel, as the control API shows it.', {
+  user_id: Type.String(),
+  title: Type.String(),
+  game_id: Type.String(),
+  language: Type.String(),
+  tags: Type.Array(Type.String()),
+  is_mature: Type.Boolean(),
+  vod_enabled: Type.Boolean(),
+  delay: Type.Integer({ minimum: 0, description: 'Seconds.' }),
+  content_classification_labels: Type.Array(Type.String()),
+  is_branded_content: Type.Boolean(),
+  second_publisher: Type.Enum(SECOND_PUBLISHER),
+})
+export type Channel = Static<typeof Channel>
+
+export const exampleChannel: Channel = {
+  user_id: exampleUser.id,
+  title: 'First light over the reef',
+  game_id: exampleGame.id,
+  language: 'en',
+  tags: ['Relaxed'],
+  is_mature: false,
+  vod_enabled: true,
+  delay: 0,
+  content_classification_labels: ['Gambling'],
+  is_branded_content: false,
+  second_publisher: 'refuse',
+}
 
 /** Channels, follows and editors as clients see them; never null (D-65). */
 

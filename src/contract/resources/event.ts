@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
+import { exampleClient } from './client.ts'
 import { EventSubscription, exampleSubscription } from './event-subscription.ts'
 import { ReturnedUuid, TimeMillis } from './id.ts'
-import { exampleClient } from './world.ts'
 
 /** Events, messages and subscriptions as operators see them. */
 

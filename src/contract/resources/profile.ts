@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
 import { resource, Type } from '../schema.ts'
 import { ReturnedUrl, TimeSeconds } from './id.ts'
-import { BROADCASTER_TYPES, exampleUser } from './world.ts'
+import { BROADCASTER_TYPES, exampleUser } from './user.ts'
 
 /** A user as clients see it (D-71, D-72). */
 export const Profile = resource('Profile', 'A user, as clients see it.', {

@@ -1,10 +1,12 @@
 import type { Static, TProperties, TSchema } from 'typebox'
 import { optional, Type } from '../schema.ts'
+import { Language, Tags, Title } from './channel.ts'
+import { CLIENT_KINDS } from './client.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { Fault, MAX_FAULTS } from './fault.ts'
 import { DecimalId, Name, Uuid, WITHOUT_DIRECTION } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
-import { BROADCASTER_TYPES, CLIENT_KINDS, Description, Email, Language, Tags, Title } from './world.ts'
+import { BROADCASTER_TYPES, Description, Email } from './user.ts'
 
 /**
  * A scenario file: what a test needs in the demo world, from organizations to tokens, planned faults and later events. Each

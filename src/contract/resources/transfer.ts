@@ -1,24 +1,14 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
+import { channelSettings, Language, Title } from './channel.ts'
+import { CLIENT_KINDS } from './client.ts'
 import { FulfillmentStatus } from './entitlement.ts'
-import { DecimalId, DisplayName, GivenTime, Name, Uuid } from './id.ts'
+import { exampleGame, IgdbId } from './game.ts'
+import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
+import { exampleOrganization } from './organization.ts'
 import { RedirectUris } from './redirect-uri.ts'
 import { ExtraKeyName } from './stream.ts'
-import {
-  BROADCASTER_TYPES,
-  CLIENT_KINDS,
-  channelSettings,
-  Description,
-  Email,
-  exampleGame,
-  exampleOrganization,
-  exampleUser,
-  IgdbId,
-  Language,
-  LOGIN_PATTERN,
-  SECOND_PUBLISHER,
-  Title,
-} from './world.ts'
+import { Description, exampleUser, LOGIN_PATTERN, userSettings } from './user.ts'
 
 /**
  * The lines of an export and an import: one JSON object each, with a `type`. The parser, the order and fields of an
@@ -71,10 +61,7 @@ export const transferLines = {
       hint: '1 to 25 letters, digits or underscores',
       kept: 'lower case',
     }),
-    display_name: Type.Optional(DisplayName),
-    description: Type.Optional(Description),
-    broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
-    email: Type.Optional(orNull(Email)),
+    ...userSettings,
     created_at: Type.Optional(Moment),
     password: Type.Optional(
       Type.String({ minLength: 8, maxLength: 200, description: 'Accepted in imports, never exported.' }),
@@ -122,7 +109,6 @@ export const transferLines = {
     title: Type.Optional(Title),
     game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty string: no game.' })),
     ...channelSettings,
-    second_publisher: Type.Optional(Type.Enum(SECOND_PUBLISHER)),
   }),
   stream_key: line('stream_key', {
     user_id: OfUser,

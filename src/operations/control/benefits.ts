@@ -7,7 +7,7 @@ import {
 } from '../../contract/control/benefits.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { uuid } from '../../kit/id.ts'
-import { idSortKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/keyset-order.ts'
 import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 

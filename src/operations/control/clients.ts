@@ -9,7 +9,7 @@ import {
 } from '../../contract/control/clients.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
-import { idSortKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/keyset-order.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 
 export const handleCreateClient = implement(createClient, async ({ body }, { store }) => {

@@ -1,6 +1,6 @@
 import { deleteFollow, listFollows, putFollow, putFollows } from '../../contract/control/follows.ts'
 import { refuse } from '../../contract/problem.ts'
-import { idSortKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/keyset-order.ts'
 import { answerPage, implement } from '../implement.ts'
 import { pastSecondOf } from '../timestamp.ts'
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { createGame, deleteGame, getGame, listGames, putGame } from '../../contract/control/games.ts'
 import { refuse } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
-import { decimalSortKey } from '../../store/queries/world.ts'
+import { decimalSortKey } from '../../store/keyset-order.ts'
 import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../contract/control/organizations.ts'
 import { refuse } from '../../contract/problem.ts'
 import { uuid } from '../../kit/id.ts'
-import { idSortKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/keyset-order.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 
 export const handleCreateOrganization = implement(createOrganization, async ({ body }, { store }) =>

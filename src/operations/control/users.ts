@@ -4,7 +4,7 @@ import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contr
 import { raise, refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
-import { decimalSortKey } from '../../store/queries/world.ts'
+import { decimalSortKey } from '../../store/keyset-order.ts'
 import { answerOne, answerPage, implement, type Services } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 

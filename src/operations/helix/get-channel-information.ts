@@ -1,6 +1,6 @@
 import { getChannelInformation } from '../../contract/helix/get-channel-information.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
-import type { DescribedChannel } from '../../store/queries/world.ts'
+import type { DescribedChannel } from '../../store/queries/channels.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'
 

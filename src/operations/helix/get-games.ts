@@ -1,6 +1,6 @@
 import { getGames } from '../../contract/helix/get-games.ts'
 import { raise } from '../../contract/problem.ts'
-import type { Game } from '../../contract/resources/world.ts'
+import type { Game } from '../../contract/resources/game.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'

@@ -1,6 +1,6 @@
 import { getUsers } from '../../contract/helix/get-users.ts'
 import { raise } from '../../contract/problem.ts'
-import { LOGIN_PATTERN, type User } from '../../contract/resources/world.ts'
+import { LOGIN_PATTERN, type User } from '../../contract/resources/user.ts'
 import type { Caller } from '../../domain/caller.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { Benefit } from '../../contract/resources/world.ts'
+import type { Benefit } from '../../contract/resources/benefit.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
-import { benefitQueries } from '../queries/world.ts'
+import { benefitColumns, benefitQueries } from '../queries/benefits.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById, refuseUnknown } from './references.ts'
 
@@ -21,11 +21,8 @@ export async function putBenefit(
   const unknown = await refuseUnknown(tx, { organization: [organization_id], game: [args.game_id] })
   if (unknown !== undefined) return unknown
   const benefit = changed(before ?? { id: args.id, name, organization_id, game_id: null }, args)
-  await tx.run(
-    sql`insert into benefits (id, name, organization_id, game_id)
-        values (${args.id}, ${name}, ${organization_id}, ${benefit.game_id})
-        on conflict (id) do update set name = excluded.name, game_id = excluded.game_id`,
-  )
+  if (before === undefined) await benefitColumns.insert(tx, [benefit])
+  else await benefitColumns.update(tx, benefit)
   tx.record({ subject: `benefit/${args.id}`, before, after: benefit })
   return benefit
 }

@@ -1,11 +1,12 @@
 /** The events about channels and users. Names are read only if a subscription wants them. */
 import { eventTypeNamed } from '../../contract/events/event-types.ts'
+import type { Channel } from '../../contract/resources/channel.ts'
 import { namesAs } from '../../contract/resources/id.ts'
-import type { Channel, User } from '../../contract/resources/world.ts'
+import type { User } from '../../contract/resources/user.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
 import { topicOf } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
-import { channelQueries } from '../queries/world.ts'
+import { channelQueries } from '../queries/channels.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { emit } from './emit.ts'
 

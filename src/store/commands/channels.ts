@@ -1,6 +1,6 @@
 import { grouped } from '../../contract/grouped.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import { type Channel, MAX_EDITORS } from '../../contract/resources/world.ts'
+import { type Channel, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import { isChange } from '../../domain/audit.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
@@ -8,7 +8,8 @@ import { inLabelOrder } from '../../domain/content-labels.ts'
 import { tagsToStore } from '../../domain/tags.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { channelQueries, userQueries } from '../queries/world.ts'
+import { channelColumns, channelQueries } from '../queries/channels.ts'
+import { userQueries } from '../queries/users.ts'
 import { sql } from '../sql/tag.ts'
 import { emitChannelUpdate } from './channel-events.ts'
 import { endSubscriptionsOfEditor } from './end-subscriptions.ts'
@@ -63,14 +64,7 @@ export async function modifyChannel(
 async function writeChannel(tx: Transaction, before: Channel, channel: Channel): Promise<void> {
   const recording = { subject: `channel/${channel.user_id}`, before, after: channel }
   if (!isChange(recording)) return
-  await tx.run(
-    sql`update channels set title = ${channel.title}, game_id = ${channel.game_id || null},
-          language = ${channel.language}, tags = ${JSON.stringify(channel.tags)}, is_mature = ${channel.is_mature},
-          vod_enabled = ${channel.vod_enabled}, delay = ${channel.delay},
-          content_labels = ${JSON.stringify(channel.content_classification_labels)},
-          is_branded_content = ${channel.is_branded_content}, second_publisher = ${channel.second_publisher}
-        where user_id = ${channel.user_id}`,
-  )
+  await channelColumns.update(tx, channel)
   await updateRunningVideo(tx, channel.user_id)
   await publishStreams(tx, sql`s.user_id = ${channel.user_id}`, before.game_id)
   tx.record(recording)

@@ -1,9 +1,9 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { Client } from '../../contract/resources/world.ts'
+import type { Client } from '../../contract/resources/client.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { isRegisteredRedirect } from '../../domain/redirect.ts'
 import type { Transaction } from '../database.ts'
-import { clientQueries } from '../queries/world.ts'
+import { clientColumns, clientQueries } from '../queries/clients.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { endSubscriptionsToOrganization } from './end-subscriptions.ts'
 import { refuseUnknown } from './references.ts'
@@ -28,11 +28,7 @@ export async function createClient(
   const client = changed(fresh, args.client)
   const unknown = await refuseUnknownOwner(tx, client)
   if (unknown !== undefined) return unknown
-  await tx.run(
-    sql`insert into clients (id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash)
-        values (${client.id}, ${client.name}, ${client.organization_id}, ${client.owner_user_id}, ${client.kind},
-          ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
-  )
+  await clientColumns.insert(tx, [client], () => ({ secret_hash: args.secret_hash }))
   if (client.implicit_grant) await allowImplicit(tx, id)
   await setDeviceFlow(tx, { id, device_flow })
   const created = await asStored(tx, id)
@@ -50,11 +46,7 @@ export async function changeClient(
   const unknown = await refuseUnknownOwner(tx, args)
   if (unknown !== undefined) return unknown
   const wanted = changed(before, args)
-  await tx.run(
-    sql`update clients set name = ${wanted.name}, kind = ${wanted.kind}, organization_id = ${wanted.organization_id},
-          owner_user_id = ${wanted.owner_user_id}, redirect_uris = ${JSON.stringify(wanted.redirect_uris)}
-        where id = ${args.id}`,
-  )
+  await clientColumns.update(tx, wanted)
   if (wanted.kind === 'public') await tx.run(sql`update clients set secret_hash = null where id = ${args.id}`)
   if (wanted.kind === 'public' && before.kind !== 'public') await endConfidentialRights(tx, args.id)
   if (before.redirect_uris.some(uri => !wanted.redirect_uris.includes(uri)))

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { User } from '../../contract/resources/world.ts'
+import type { User } from '../../contract/resources/user.ts'
 import { rememberedScopes } from '../../domain/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'

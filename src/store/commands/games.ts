@@ -1,9 +1,8 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { Game } from '../../contract/resources/world.ts'
+import type { Game } from '../../contract/resources/game.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
-import { fold } from '../../domain/fold.ts'
 import type { Transaction } from '../database.ts'
-import { gameQueries } from '../queries/world.ts'
+import { gameColumns, gameQueries } from '../queries/games.ts'
 import { sql } from '../sql/tag.ts'
 import { emitChannels, watchedChannelsOf } from './channel-events.ts'
 import { deleteById, refuseUnknown } from './references.ts'
@@ -24,14 +23,8 @@ export async function putGame(
   const unknown = await refuseUnknown(tx, { organization: [args.organization_id] })
   if (unknown !== undefined) return unknown
   const game = changed(before ?? { id: args.id, name, organization_id: null, igdb_id: '' }, args)
-  await tx.run(
-    before === undefined
-      ? sql`insert into games (id, name, name_folded, organization_id, igdb_id)
-            values (${game.id}, ${name}, ${fold(name)}, ${game.organization_id}, ${game.igdb_id})`
-      : sql`update games set name = ${name}, name_folded = ${fold(name)},
-              organization_id = ${game.organization_id}, igdb_id = ${game.igdb_id}
-            where id = ${game.id}`,
-  )
+  if (before === undefined) await gameColumns.insert(tx, [game])
+  else await gameColumns.update(tx, game)
   // Pages of live streams show the name, and pages of top games also the id at IGDB.
   if (before !== undefined && (before.name !== name || before.igdb_id !== game.igdb_id))
     await publishStreams(tx, sql`c.game_id = ${args.id}`)

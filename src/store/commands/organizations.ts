@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { Organization } from '../../contract/resources/world.ts'
+import type { Organization } from '../../contract/resources/organization.ts'
 import type { Transaction } from '../database.ts'
-import { organizationQueries } from '../queries/world.ts'
+import { organizationColumns, organizationQueries } from '../queries/organizations.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById, refuseUnknown } from './references.ts'
 
@@ -13,11 +13,9 @@ export async function putOrganization(
   const before = await organizationQueries(tx).find(args.id)
   const name = args.name ?? before?.name
   if (name === undefined) return refuse('missing_parameter', 'name')
-  await tx.run(
-    sql`insert into organizations (id, name) values (${args.id}, ${name})
-        on conflict (id) do update set name = excluded.name`,
-  )
   const organization: Organization = { id: args.id, name }
+  if (before === undefined) await organizationColumns.insert(tx, [organization])
+  else await organizationColumns.update(tx, organization)
   tx.record({ subject: `organization/${args.id}`, before, after: organization })
   return organization
 }

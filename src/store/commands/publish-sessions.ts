@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import type { SecondPublisher } from '../../contract/resources/world.ts'
+import type { SecondPublisher } from '../../contract/resources/channel.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'

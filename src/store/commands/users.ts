@@ -1,13 +1,12 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { User } from '../../contract/resources/world.ts'
+import type { User } from '../../contract/resources/user.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
-import { fold } from '../../domain/fold.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
-import { userQueries } from '../queries/world.ts'
+import { userColumns, userQueries } from '../queries/users.ts'
 import { sql } from '../sql/tag.ts'
 import { emitUserUpdate } from './channel-events.ts'
 import { dismissDeparted } from './dismissals.ts'
@@ -52,12 +51,7 @@ export async function putUser(
   }
   const user = changed(before, { ...args, login })
   const { password_hash } = args
-  await tx.run(
-    sql`update users set login = ${login}, display_name = ${user.display_name},
-          display_name_folded = ${fold(user.display_name)}, description = ${user.description},
-          broadcaster_type = ${user.broadcaster_type}, email = ${user.email}, created_at = ${user.created_at}
-        where id = ${user.id}`,
-  )
+  await userColumns.update(tx, user)
   if (password_hash !== undefined) await setPassword(tx, { user_id: user.id, password_hash })
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
@@ -80,21 +74,10 @@ interface NewUser extends Changes<User> {
 /** Creates users with channel and stream key. Their ids and logins are free. */
 export async function createUsers(tx: Transaction, given: readonly NewUser[]): Promise<User[]> {
   const users = given.map(each => ({ ...each, user: newUser(each) }))
-  await insertRows(
+  await userColumns.insert(
     tx,
-    'insert into users (id, login, display_name, display_name_folded, description, broadcaster_type, email, password_hash, created_at)',
-    users,
-    ({ user, password_hash = null }) => [
-      user.id,
-      user.login,
-      user.display_name,
-      fold(user.display_name),
-      user.description,
-      user.broadcaster_type,
-      user.email,
-      password_hash,
-      user.created_at,
-    ],
+    users.map(({ user }) => user),
+    (_user, index) => ({ password_hash: users[index]?.password_hash ?? null }),
   )
   await insertRows(
     tx,

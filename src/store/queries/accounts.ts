@@ -1,7 +1,8 @@
-import type { Client, User } from '../../contract/resources/world.ts'
+import type { Client } from '../../contract/resources/client.ts'
+import type { User } from '../../contract/resources/user.ts'
 import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-import { type ClientFlags, clientFlags, readClientFlags } from './world.ts'
+import { type ClientFlags, clientFlags, readClientFlags } from './clients.ts'
 
 /** A running session and its user. */
 export interface Session {

@@ -6,7 +6,7 @@
  * in the order of the answer until it is full. Both are read in steps, and other work can run between them.
  */
 import type { Key, Page, Window } from '../../contract/page.ts'
-import type { Game } from '../../contract/resources/world.ts'
+import type { Game } from '../../contract/resources/game.ts'
 import { compareFound, FIT, fitOf, type GameSearch } from '../../domain/game-search.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, pickedPage } from '../keyset.ts'

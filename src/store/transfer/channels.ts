@@ -1,6 +1,6 @@
 import { isRefusal } from '../../contract/problem.ts'
+import { MAX_EDITORS } from '../../contract/resources/channel.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
-import { MAX_EDITORS } from '../../contract/resources/world.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
 import { tagsToStore } from '../../domain/tags.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
@@ -8,7 +8,7 @@ import { decimalId } from '../../kit/id.ts'
 import { changeChannel } from '../commands/channels.ts'
 import { putFollows } from '../commands/follows.ts'
 import { MAX_EXTRA_KEYS, writeExtraKey } from '../commands/stream-keys.ts'
-import { channelColumns } from '../queries/world.ts'
+import { channelColumns } from '../queries/channels.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { atMost } from './at-most.ts'
 import { defineResource, hasValues, type ImportLine, type StoredLine } from './resource.ts'
@@ -20,7 +20,7 @@ const tagsOf = ({ tags = [] }: TransferLine<'channel'>, row: StoredLine<'channel
 export const channel = defineResource('channel', {
   table: 'channels',
   key: ['user_id'],
-  select: channelColumns,
+  select: channelColumns.select,
   conflicts: async () => (line, row) => {
     const tags = tagsOf(line, row)
     return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined

@@ -1,12 +1,18 @@
 import type { TransferType } from '../../contract/resources/transfer.ts'
 import * as broadcasts from './broadcasts.ts'
 import * as channels from './channels.ts'
+import { client } from './clients.ts'
 import { entitlement } from './entitlements.ts'
+import * as games from './games.ts'
+import * as organizations from './organizations.ts'
 import type { Resource } from './resource.ts'
-import * as world from './world.ts'
+import { user } from './users.ts'
 
 const ALL: { readonly [T in TransferType]: Resource<T> } = {
-  ...world,
+  ...organizations,
+  user,
+  ...games,
+  client,
   ...channels,
   ...broadcasts,
   entitlement,

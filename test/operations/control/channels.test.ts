@@ -11,8 +11,8 @@ import {
   rotateStreamKey,
   startStream,
 } from '../../../src/contract/control/channels.ts'
+import { MAX_EDITORS } from '../../../src/contract/resources/channel.ts'
 import { CONTENT_LABELS } from '../../../src/contract/resources/content-label.ts'
-import { MAX_EDITORS } from '../../../src/contract/resources/world.ts'
 import { isoMillis } from '../../../src/kit/clock.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { getUsers } from '../../../src/contract/helix/get-users.ts'
-import type { User } from '../../../src/contract/resources/world.ts'
+import type { User } from '../../../src/contract/resources/user.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import { anyCharacter, runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'

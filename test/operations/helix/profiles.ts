@@ -1,5 +1,6 @@
 /** Users and games with the fields that only the store has to set for a proof. */
-import type { Game, User } from '../../../src/contract/resources/world.ts'
+import type { Game } from '../../../src/contract/resources/game.ts'
+import type { User } from '../../../src/contract/resources/user.ts'
 import { randomAlphanumerics } from '../../../src/kit/id.ts'
 import type { TestServer } from '../../support/server.ts'
 import { tokenOf } from './callers.ts'

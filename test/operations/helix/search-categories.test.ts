@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { searchCategories } from '../../../src/contract/helix/search-categories.ts'
-import type { Game } from '../../../src/contract/resources/world.ts'
+import type { Game } from '../../../src/contract/resources/game.ts'
 import { randomAlphanumerics } from '../../../src/kit/id.ts'
 import { describeOperation, type Proofs, send } from '../../support/operation.ts'
 import { runs } from '../../support/properties.ts'

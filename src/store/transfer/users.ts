@@ -1,24 +1,15 @@
 import { isRefusal } from '../../contract/problem.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { must } from '../../kit/must.ts'
-import { putBenefit } from '../commands/benefits.ts'
-import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
-import { putGame } from '../commands/games.ts'
-import { putOrganization } from '../commands/organizations.ts'
 import { rotateStreamKey } from '../commands/stream-keys.ts'
 import { createUsers, putUser } from '../commands/users.ts'
-import { clientFlags } from '../queries/world.ts'
+import { userColumns } from '../queries/users.ts'
 import { sql, tableOf } from '../sql/tag.ts'
 import { claimOf, defineResource, hasValues } from './resource.ts'
 
-export const organization = defineResource('organization', {
-  table: 'organizations',
-  putEach: (tx, { line }) => putOrganization(tx, line),
-})
-
 export const user = defineResource('user', {
   table: 'users',
-  select: sql`select id, login, display_name, description, broadcaster_type, email, created_at, password_hash,
+  select: sql`select ${userColumns.list}, password_hash,
       (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as slot,
       (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
       (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
@@ -73,37 +64,5 @@ export const user = defineResource('user', {
     const { version, stored: stream_key, lookup_hashes } = next_key
     const valid_until = new Date(now).toISOString()
     return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until, lookup_hashes })
-  },
-})
-
-export const member = defineResource('member', { table: 'members', key: ['organization_id', 'user_id'] })
-
-export const game = defineResource('game', {
-  table: 'games',
-  putEach: (tx, { line }) => putGame(tx, line),
-})
-
-export const benefit = defineResource('benefit', {
-  table: 'benefits',
-  fixed: { fields: ['organization_id'], why: 'belongs to another organization, and cannot move' },
-  putEach: (tx, { line }) => putBenefit(tx, line),
-})
-
-export const client = defineResource('client', {
-  table: 'clients',
-  select: sql`select id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash,${clientFlags('clients')}
-    from clients`,
-  /** A public client has no secret. */
-  asStored: ({ secret_hash, ...line }, row) =>
-    secret_hash === undefined || (line.kind ?? row?.kind) === 'public' ? line : { ...line, secret_hash },
-  putEach: async (tx, { line: { secret_hash, ...line }, row }) => {
-    if (row === undefined) return createClient(tx, { client: line, secret_hash: secret_hash ?? null })
-    if (!hasValues(row, line)) {
-      const result = await changeClient(tx, line)
-      if (isRefusal(result)) return result
-    }
-    if (secret_hash !== undefined && secret_hash !== row.secret_hash)
-      await setClientSecret(tx, { id: line.id, secret_hash })
-    return undefined
   },
 })

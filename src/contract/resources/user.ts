@@ -1,0 +1,49 @@
+import type { Static } from 'typebox'
+import { optional, orNull, resource, Type } from '../schema.ts'
+import { DisplayName, TimeMillis } from './id.ts'
+
+export const LOGIN_PATTERN = '^[a-zA-Z0-9_]{1,25}$'
+
+export const BROADCASTER_TYPES = ['', 'affiliate', 'partner'] as const
+
+/** What operators may set beside names, in requests, imports and scenarios. */
+export const Description = Type.String({ maxLength: 300 })
+
+export const Email = Type.String({
+  maxLength: 254,
+  pattern: '^[^@\\s\\x00-\\x1f\\x7f]+@[^@\\s\\x00-\\x1f\\x7f]+$',
+  hint: 'an email address',
+  examples: ['otter@example.com'],
+})
+
+/** What operators may set of a user, in requests and imports, beside the login. */
+export const userSettings = optional({
+  display_name: DisplayName,
+  description: Description,
+  broadcaster_type: Type.Enum(BROADCASTER_TYPES),
+  email: orNull(
+    Email,
+    'Shown only to the user, and to clients with the scope `user:read:email`. Null: none.',
+  ),
+})
+
+export const User = resource('User', 'A user, as the control API shows it.', {
+  id: Type.String(),
+  login: Type.String({ description: 'Lower case.' }),
+  display_name: Type.String(),
+  description: Type.String(),
+  broadcaster_type: Type.Enum(BROADCASTER_TYPES),
+  email: orNull(Type.String()),
+  created_at: TimeMillis,
+})
+export type User = Static<typeof User>
+
+export const exampleUser: User = {
+  id: '141981764',
+  login: 'lunar_otter',
+  display_name: 'Lunar_Otter',
+  description: 'Night dives and slow games.',
+  broadcaster_type: 'affiliate',
+  email: 'otter@example.com',
+  created_at: '2026-02-01T09:30:00.000Z',
+}
