@@ -34,7 +34,7 @@ import { userQueries } from './queries/users.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
 import { Timings } from './timings.ts'
 import { checkLines } from './transfer/import-lines.ts'
-import type { EarlierLines } from './transfer/resource.ts'
+import type { EarlierLines } from './transfer/line-type.ts'
 import { hasFewerEntitlements } from './transfer/staging.ts'
 import { user } from './transfer/users.ts'
 

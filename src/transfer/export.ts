@@ -2,8 +2,8 @@ import type { StreamKeys } from '../auth/stream-keys.ts'
 import { fieldsOf, noteOf, TRANSFER_TYPES, type TransferLine } from '../contract/resources/transfer.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Store } from '../store/store.ts'
-import type { StoredLine } from '../store/transfer/resource.ts'
-import { RESOURCES } from '../store/transfer/resources.ts'
+import type { StoredLine } from '../store/transfer/line-type.ts'
+import { LINE_TYPES } from '../store/transfer/line-types.ts'
 
 /** Rows per read, which bounds how long other requests of this process wait. */
 const AT_ONCE = 500
@@ -23,7 +23,7 @@ export function exportLines(
       const fields = Object.entries(fieldsOf(type))
         .filter(([, schema]) => streamKeys !== undefined || noteOf(schema, 'secret') === undefined)
         .map(([field]) => field)
-      for await (const lines of RESOURCES[type].all(db, AT_ONCE)) {
+      for await (const lines of LINE_TYPES[type].all(db, AT_ONCE)) {
         count += lines.length
         let text = ''
         for (const line of lines) text += `${textOf(withStreamKey(line, streamKeys), fields)}\n`

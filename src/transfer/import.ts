@@ -13,7 +13,7 @@ import type { ImportEvent } from '../contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferLine, type TransferType } from '../contract/resources/transfer.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Counts, ImportResult } from '../store/transfer/import-lines.ts'
-import { RESOURCES } from '../store/transfer/resources.ts'
+import { LINE_TYPES } from '../store/transfer/line-types.ts'
 import { linesOf, type NumberedLine } from './lines.ts'
 import { type PrepareServices, prepareLines } from './prepare-lines.ts'
 import { LineViolation, readLine } from './read-line.ts'
@@ -286,7 +286,7 @@ class Batch {
       const line = readLine(text)
       this.lines.push(line)
       this.numbers.push(number)
-      this.#weight += RESOURCES[line.type].putEach === undefined ? 1 : ONE_BY_ONE_WEIGHT
+      this.#weight += LINE_TYPES[line.type].writes === 'rows' ? 1 : ONE_BY_ONE_WEIGHT
       if ('password' in line) this.#weight += PASSWORD_WEIGHT
       this.#characters += text.length
     } catch (error) {

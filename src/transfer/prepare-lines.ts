@@ -2,7 +2,7 @@ import { passwords } from '../auth/passwords.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { TransferLine } from '../contract/resources/transfer.ts'
 import type { Store } from '../store/store.ts'
-import type { ImportLine, StoredLine } from '../store/transfer/resource.ts'
+import type { ImportLine, StoredLine } from '../store/transfer/line-type.ts'
 
 export interface PrepareServices {
   readonly store: Store

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { EarlierLines } from '../store/transfer/resource.ts'
+import type { EarlierLines } from '../store/transfer/line-type.ts'
 
 const SMALLEST = 1 << 12
 const FULLEST = 0.7

@@ -23,7 +23,7 @@ import { partitionStore } from '../../src/store/partition-store.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { RESOURCES } from '../../src/store/transfer/resources.ts'
+import { LINE_TYPES } from '../../src/store/transfer/line-types.ts'
 import { entitlementId, openFilled, SOME_THOUSAND } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
 
@@ -310,7 +310,7 @@ for (const { engine, partitioned } of layouts) {
       const { notes } = noted()
       for (const type of TRANSFER_TYPES) {
         let steps = 0
-        for await (const _ of RESOURCES[type].all(notes.db, PAGE_SIZE)) if (++steps === 2) break
+        for await (const _ of LINE_TYPES[type].all(notes.db, PAGE_SIZE)) if (++steps === 2) break
       }
       await requireNoFaults([...notes.queries.values()])
     })

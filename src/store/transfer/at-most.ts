@@ -1,7 +1,7 @@
 import type { TransferType } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, lockRows, sql, verbatim } from '../sql/tag.ts'
-import type { EarlierLines } from './resource.ts'
+import type { EarlierLines } from './line-type.ts'
 
 interface OwnedLine {
   readonly type: TransferType

@@ -5,65 +5,84 @@ import type { Transaction } from '../database.ts'
 import { inOrderOf } from '../keyset-order.ts'
 import { liveStreams } from '../queries/streams.ts'
 import { isOneOf, lockRows, sql, type TableRow, verbatim } from '../sql/tag.ts'
-import { claimOf, defineResource } from './resource.ts'
+import {
+  asGiven,
+  type Check,
+  type CommandLines,
+  fixedFields,
+  type ImportLine,
+  idClaim,
+  oneByOne,
+  type RowLines,
+} from './line-type.ts'
+import { storedRows } from './stored-rows.ts'
+import { writeRows } from './write-rows.ts'
 
-export const video = defineResource('video', {
-  table: 'videos',
-  fixed: { fields: ['user_id'], why: 'belongs to another user' },
+const videos = storedRows('video', { table: 'videos' })
+
+export const video: RowLines<'video'> = {
+  ...videos,
+  writes: 'rows',
+  checks: [fixedFields(['user_id'], 'belongs to another user')],
   // The second claim lets the check of a stream find the owner of its video.
   claims: ({ id, user_id }) => [
-    claimOf('video', id),
-    { ...claimOf('video', id), what: ['video', id, user_id] },
+    idClaim('video', id),
+    { ...idClaim('video', id), what: ['video', id, user_id] },
   ],
-  /** The present title, language and game of the channel. */
-  defaults: async (tx, lines) => {
-    const users = [...new Set(lines.map(line => line.user_id))]
-    const rows = await tx.all<TableRow>(
-      sql`select user_id, title, language, game_id from channels where ${isOneOf(sql`user_id`, users)}`,
-    )
-    const channels = new Map(rows.map(row => [row.user_id, row]))
-    const others = { title: '', language: 'en', description: '', view_count: 0 }
-    return ({ user_id }) => ({ ...others, ...channels.get(user_id) })
-  },
-})
+  put: writeRows(videos, { fixed: ['user_id'], defaults: asInChannel }),
+}
 
-export const stream = defineResource('stream', {
-  table: 'streams',
-  key: ['user_id'],
-  /** A channel has one stream, a stream one channel, and the stream's video belongs to that channel. */
-  conflicts: async (db, lines, earlier) => {
-    const ownersIn = async (table: 'streams' | 'videos', ids: readonly string[]) => {
-      const rows = await db.all<{ id: string; user_id: string }>(
-        sql`select id, user_id from ${verbatim(table)} where ${isOneOf(sql`id`, ids)}`,
-      )
-      return new Map(rows.map(row => [row.id, row.user_id]))
-    }
-    const ofStream = await ownersIn(
-      'streams',
-      lines.map(line => line.id),
+/** The present title, language and game of the channel. */
+async function asInChannel(tx: Transaction, lines: readonly ImportLine<'video'>[]) {
+  const users = [...new Set(lines.map(line => line.user_id))]
+  const rows = await tx.all<TableRow>(
+    sql`select user_id, title, language, game_id from channels where ${isOneOf(sql`user_id`, users)}`,
+  )
+  const channels = new Map(rows.map(row => [row.user_id, row]))
+  const others = { title: '', language: 'en', description: '', view_count: 0 }
+  return ({ user_id }: ImportLine<'video'>): TableRow => ({ ...others, ...channels.get(user_id) })
+}
+
+/** A channel has one stream, a stream one channel, and the stream's video belongs to that channel. */
+const streamIsFree: Check<'stream'> = async (db, lines, earlier) => {
+  const ownersIn = async (table: 'streams' | 'videos', ids: readonly string[]) => {
+    const rows = await db.all<{ id: string; user_id: string }>(
+      sql`select id, user_id from ${verbatim(table)} where ${isOneOf(sql`id`, ids)}`,
     )
-    const ofVideo = await ownersIn(
-      'videos',
-      lines.flatMap(line => line.video_id ?? line.id),
-    )
-    return ({ id, user_id, video_id = id }, row) => {
-      if ((row?.id ?? id) !== id) return `the channel of the user "${user_id}" is live with another stream`
-      if ((ofStream.get(id) ?? user_id) !== user_id) return `the stream "${id}" belongs to another user`
-      if (video_id === null || earlier?.has('video', video_id, user_id)) return undefined
-      const owner = ofVideo.get(video_id)
-      const isOfAnother = owner === undefined ? earlier?.has('video', video_id) : owner !== user_id
-      return isOfAnother ? `the video "${video_id}" belongs to another user` : undefined
-    }
-  },
+    return new Map(rows.map(row => [row.id, row.user_id]))
+  }
+  const ofStream = await ownersIn(
+    'streams',
+    lines.map(line => line.id),
+  )
+  const ofVideo = await ownersIn(
+    'videos',
+    lines.flatMap(line => line.video_id ?? line.id),
+  )
+  return ({ id, user_id, video_id = id }, row) => {
+    if ((row?.id ?? id) !== id) return `the channel of the user "${user_id}" is live with another stream`
+    if ((ofStream.get(id) ?? user_id) !== user_id) return `the stream "${id}" belongs to another user`
+    if (video_id === null || earlier?.has('video', video_id, user_id)) return undefined
+    const owner = ofVideo.get(video_id)
+    const isOfAnother = owner === undefined ? earlier?.has('video', video_id) : owner !== user_id
+    return isOfAnother ? `the video "${video_id}" belongs to another user` : undefined
+  }
+}
+
+export const stream: CommandLines<'stream'> = {
+  ...storedRows('stream', { table: 'streams', key: ['user_id'] }),
+  writes: 'commands',
+  checks: [streamIsFree],
   claims: ({ id, user_id }) => [
     {
       what: ['stream of', user_id],
       why: () => `the channel of the user "${user_id}" has another stream in this file`,
     },
-    claimOf('stream', id),
+    idClaim('stream', id),
   ],
+  asStored: asGiven,
   /** Starts the stream and publishes it. Locks the channel first, as every command that changes a stream does. */
-  putEach: async (tx, { line }) => {
+  put: oneByOne(async (tx, { line }) => {
     const { id, user_id, started_at } = line
     const channel = await tx.get<{ vod_enabled: number }>(
       sql`select vod_enabled from channels where user_id = ${user_id}${lockRows}`,
@@ -89,8 +108,8 @@ export const stream = defineResource('stream', {
       tx.publish({ kind: 'stream', stream: live, was, was_game_id: live.game_id })
     }
     return undefined
-  },
-})
+  }),
+}
 
 /** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */
 async function ownVideo(
@@ -102,9 +121,14 @@ async function ownVideo(
   return id
 }
 
-export const marker = defineResource('marker', {
+const markers = storedRows('marker', {
   table: 'video_markers',
   order: inOrderOf('video_id', 'position_seconds', 'id'),
-  fixed: { fields: ['video_id'], why: 'belongs to another video' },
-  defaults: async () => () => ({ description: '' }),
 })
+
+export const marker: RowLines<'marker'> = {
+  ...markers,
+  writes: 'rows',
+  checks: [fixedFields(['video_id'], 'belongs to another video')],
+  put: writeRows(markers, { fixed: ['video_id'], defaults: async () => () => ({ description: '' }) }),
+}

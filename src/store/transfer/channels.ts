@@ -11,20 +11,32 @@ import { MAX_EXTRA_KEYS, writeExtraKey } from '../commands/stream-keys.ts'
 import { channelColumns } from '../queries/channels.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { atMost } from './at-most.ts'
-import { defineResource, hasValues, type ImportLine, type StoredLine } from './resource.ts'
+import {
+  asGiven,
+  type Check,
+  type CommandLines,
+  hasValues,
+  type ImportLine,
+  oneByOne,
+  type RowLines,
+  type StoredLine,
+} from './line-type.ts'
+import { storedRows } from './stored-rows.ts'
+import { writeRows } from './write-rows.ts'
 
 /** Tags that break the rule are accepted if the channel has exactly them (D-80). */
 const tagsOf = ({ tags = [] }: TransferLine<'channel'>, row: StoredLine<'channel'> | undefined) =>
   tagsToStore(row?.tags ?? [], tags)
 
-export const channel = defineResource('channel', {
-  table: 'channels',
-  key: ['user_id'],
-  select: channelColumns.select,
-  conflicts: async () => (line, row) => {
-    const tags = tagsOf(line, row)
-    return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined
-  },
+const tagsAreAllowed: Check<'channel'> = async () => (line, row) => {
+  const tags = tagsOf(line, row)
+  return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined
+}
+
+export const channel: CommandLines<'channel'> = {
+  ...storedRows('channel', { table: 'channels', key: ['user_id'], select: channelColumns.select }),
+  writes: 'commands',
+  checks: [tagsAreAllowed],
   asStored: (line, row) => {
     const { tags, content_classification_labels: labels } = line
     return {
@@ -33,25 +45,29 @@ export const channel = defineResource('channel', {
       ...(labels && { content_classification_labels: inLabelOrder(labels) as typeof labels }),
     }
   },
-  putEach: (tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) }),
-})
+  put: oneByOne((tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) })),
+}
 
 /** Without a key in its line, a key keeps its value, and a new one gets a random value. */
 const hasKey = (row: StoredLine<'stream_key'>, { given_key }: ImportLine<'stream_key'>): boolean =>
   given_key === undefined || given_key.lookup_hashes.includes(row.lookup_hash)
 
-export const stream_key = defineResource('stream_key', {
-  table: 'extra_stream_keys',
-  key: ['user_id', 'name'],
-  select: sql`select user_id, name, created_at, valid_until, name as slot, key_id, sealed, lookup_hash
-    from extra_stream_keys`,
-  conflicts: atMost(MAX_EXTRA_KEYS, 'extra stream keys', 'extra_stream_keys'),
+export const stream_key: CommandLines<'stream_key'> = {
+  ...storedRows('stream_key', {
+    table: 'extra_stream_keys',
+    key: ['user_id', 'name'],
+    select: sql`select user_id, name, created_at, valid_until, name as slot, key_id, sealed, lookup_hash
+      from extra_stream_keys`,
+  }),
+  writes: 'commands',
+  checks: [atMost(MAX_EXTRA_KEYS, 'extra stream keys', 'extra_stream_keys')],
   claims: ({ stream_key }) =>
     stream_key === undefined
       ? []
       : [{ what: ['key', stream_key], why: () => 'its stream key is in this file already' }],
   isCurrent: (row, line) => hasKey(row, line) && hasValues(row, line),
-  putEach: async (tx, { line, row }, now) => {
+  asStored: asGiven,
+  put: oneByOne(async (tx, { line, row }, now) => {
     const { user_id, name } = line
     const { key_id, sealed, lookup_hash } =
       row !== undefined && hasKey(row, line) ? row : (line.given_key?.stored ?? line.random_key)
@@ -65,20 +81,22 @@ export const stream_key = defineResource('stream_key', {
     const valid_until = (line.valid_until === undefined ? row?.valid_until : line.valid_until) ?? null
     await writeExtraKey(tx, { user_id, name, key_id, sealed, lookup_hash, created_at, valid_until })
     return undefined
-  },
-})
+  }),
+}
 
-export const editor = defineResource('editor', {
-  table: 'editors',
-  key: ['user_id', 'editor_id'],
-  conflicts: atMost(MAX_EDITORS, 'editors', 'editors'),
-  defaults: async (_tx, _lines, now) => () => ({ created_at: isoSeconds(now) }),
-})
+const editors = storedRows('editor', { table: 'editors', key: ['user_id', 'editor_id'] })
 
-export const follow = defineResource('follow', {
-  table: 'follows',
-  key: ['user_id', 'broadcaster_id'],
-  putAll: async (tx, changes, now) => {
+export const editor: RowLines<'editor'> = {
+  ...editors,
+  writes: 'rows',
+  checks: [atMost(MAX_EDITORS, 'editors', 'editors')],
+  put: writeRows(editors, { defaults: async (_tx, _lines, now) => () => ({ created_at: isoSeconds(now) }) }),
+}
+
+export const follow: RowLines<'follow'> = {
+  ...storedRows('follow', { table: 'follows', key: ['user_id', 'broadcaster_id'] }),
+  writes: 'rows',
+  put: async (tx, changes, now) => {
     await putFollows(tx, { follows: changes.map(({ line }) => line), now })
   },
-})
+}

@@ -2,15 +2,19 @@ import { isRefusal } from '../../contract/problem.ts'
 import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
 import { clientColumns, clientFlags } from '../queries/clients.ts'
 import { sql } from '../sql/tag.ts'
-import { defineResource, hasValues } from './resource.ts'
+import { type CommandLines, hasValues, oneByOne } from './line-type.ts'
+import { storedRows } from './stored-rows.ts'
 
-export const client = defineResource('client', {
-  table: 'clients',
-  select: sql`select ${clientColumns.list}, secret_hash,${clientFlags('clients')} from clients`,
+export const client: CommandLines<'client'> = {
+  ...storedRows('client', {
+    table: 'clients',
+    select: sql`select ${clientColumns.list}, secret_hash,${clientFlags('clients')} from clients`,
+  }),
+  writes: 'commands',
   /** A public client has no secret. */
   asStored: ({ secret_hash, ...line }, row) =>
     secret_hash === undefined || (line.kind ?? row?.kind) === 'public' ? line : { ...line, secret_hash },
-  putEach: async (tx, { line: { secret_hash, ...line }, row }) => {
+  put: oneByOne(async (tx, { line: { secret_hash, ...line }, row }) => {
     if (row === undefined) return createClient(tx, { client: line, secret_hash: secret_hash ?? null })
     if (!hasValues(row, line)) {
       const result = await changeClient(tx, line)
@@ -19,5 +23,5 @@ export const client = defineResource('client', {
     if (secret_hash !== undefined && secret_hash !== row.secret_hash)
       await setClientSecret(tx, { id: line.id, secret_hash })
     return undefined
-  },
-})
+  }),
+}

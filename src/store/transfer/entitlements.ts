@@ -1,33 +1,63 @@
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
-import type { TransferLine } from '../../contract/resources/transfer.ts'
+import { referencesOf, type TransferLine } from '../../contract/resources/transfer.ts'
 import { addEntitlements } from '../commands/add-entitlements.ts'
 import { recordStatuses } from '../commands/entitlements.ts'
+import type { KeyedOrder } from '../keyset-order.ts'
 import { readStatus, readTime, readUuid, storedStatus } from '../queries/entitlement-rows.ts'
 import { byTime, ofEitherStatus } from '../queries/entitlements.ts'
-import { asUuid, isOneOf, isOneOfUuids, sql, tableOf } from '../sql/tag.ts'
-import { defineResource } from './resource.ts'
+import { asUuid, isOneOf, isOneOfUuids, lockRows, type Scalar, sql, tableOf } from '../sql/tag.ts'
+import { fixedFields, idClaim, type RowLines } from './line-type.ts'
+import { lineReader, readAll } from './stored-rows.ts'
 
 type Line = TransferLine<'entitlement'>
 
 const updatedAt = (line: Line) => line.last_updated ?? line.timestamp
 export const statusOf = (line: Line): FulfillmentStatus => line.fulfillment_status ?? 'CLAIMED'
 
-export const entitlement = defineResource('entitlement', {
+/** Only the status of an entitlement changes. */
+export const sameGrant = fixedFields<'entitlement'>(
+  ['user_id', 'benefit_id', 'game_id', 'timestamp'],
+  'exists with other content',
+)
+
+const select = sql`select id, user_id,
+    (select benefit_id from entitlement_benefits b where b.number = organization_entitlements.benefit) as benefit_id,
+    game_id, timestamp, fulfilled as fulfillment_status, last_updated,
+    case when (select 1 from users u where u.id = organization_entitlements.user_id) is null then 1 end as user_deleted
+  from organization_entitlements`
+
+const asLines = lineReader('entitlement', {
+  id: readUuid,
+  timestamp: readTime,
+  fulfillment_status: readStatus,
+  last_updated: readTime,
+})
+
+// By time of the grant: in this order an import appends to most indexes.
+const order: KeyedOrder = { ...byTime, keyOf: row => [(row as Line).timestamp, (row as Line).id] }
+
+const keyOf = (line: object): string => (line as Line).id
+
+/** Compact rows: their ids are no text, and one status after the other is exported. */
+export const entitlement: RowLines<'entitlement'> = {
+  type: 'entitlement',
   table: 'organization_entitlements',
-  select: sql`select id, user_id,
-      (select benefit_id from entitlement_benefits b where b.number = organization_entitlements.benefit) as benefit_id,
-      game_id, timestamp, fulfilled as fulfillment_status, last_updated,
-      case when (select 1 from users u where u.id = organization_entitlements.user_id) is null then 1 end as user_deleted
-    from organization_entitlements`,
-  decoders: { id: readUuid, timestamp: readTime, fulfillment_status: readStatus, last_updated: readTime },
-  isOneOf: isOneOfUuids,
-  // By time of the grant: in this order an import appends to most indexes.
-  order: { ...byTime, keyOf: row => [(row as Line).timestamp, (row as Line).id] },
-  ranges: ofEitherStatus,
-  fixed: { fields: ['user_id', 'benefit_id', 'game_id', 'timestamp'], why: 'exists with other content' },
+  references: referencesOf('entitlement'),
+  keyOf,
+  find: async (db, lines, { forUpdate = false } = {}) => {
+    const query = sql`${select} where ${isOneOfUuids(sql`id`, lines.map(keyOf))}`
+    const rows = await db.all<Record<string, Scalar>>(
+      forUpdate ? sql`${query} order by id${lockRows}` : query,
+    )
+    return new Map(asLines(rows).map(row => [row.id, row]))
+  },
+  all: (db, atOnce) => readAll(db, { select, order, ranges: ofEitherStatus }, asLines, atOnce),
+  writes: 'rows',
+  checks: [sameGrant],
+  claims: ({ id }) => [idClaim('entitlement', id)],
   /** The later state wins, so that an old file does not revert a fulfillment. */
   isCurrent: (row, line) => updatedAt(row) >= updatedAt(line),
-  putAll: async (tx, changes) => {
+  put: async (tx, changes) => {
     const added = changes.flatMap(({ line, row }) => (row === undefined ? [line] : []))
     const benefits = await tx.all<{ id: string; organization_id: string }>(
       sql`select id, organization_id from benefits where ${isOneOf(sql`id`, [...new Set(added.map(line => line.benefit_id))])}`,
@@ -65,4 +95,4 @@ export const entitlement = defineResource('entitlement', {
           next,
         )
   },
-})
+}

@@ -1,14 +1,19 @@
 import { putBenefit } from '../commands/benefits.ts'
 import { putGame } from '../commands/games.ts'
-import { defineResource } from './resource.ts'
+import { asGiven, type CommandLines, fixedFields, oneByOne } from './line-type.ts'
+import { storedRows } from './stored-rows.ts'
 
-export const game = defineResource('game', {
-  table: 'games',
-  putEach: (tx, { line }) => putGame(tx, line),
-})
+export const game: CommandLines<'game'> = {
+  ...storedRows('game', { table: 'games' }),
+  writes: 'commands',
+  asStored: asGiven,
+  put: oneByOne((tx, { line }) => putGame(tx, line)),
+}
 
-export const benefit = defineResource('benefit', {
-  table: 'benefits',
-  fixed: { fields: ['organization_id'], why: 'belongs to another organization, and cannot move' },
-  putEach: (tx, { line }) => putBenefit(tx, line),
-})
+export const benefit: CommandLines<'benefit'> = {
+  ...storedRows('benefit', { table: 'benefits' }),
+  writes: 'commands',
+  checks: [fixedFields(['organization_id'], 'belongs to another organization, and cannot move')],
+  asStored: asGiven,
+  put: oneByOne((tx, { line }) => putBenefit(tx, line)),
+}

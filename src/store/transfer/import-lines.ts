@@ -1,9 +1,9 @@
 import { isRefusal } from '../../contract/problem.ts'
 import type { TransferLine, TransferType } from '../../contract/resources/transfer.ts'
 import type { Database, Transaction } from '../database.ts'
+import type { Change, Claim, EarlierLines, ImportLine } from './line-type.ts'
+import { LINE_TYPES } from './line-types.ts'
 import { compare, type Refusals } from './refusals.ts'
-import type { Change, Claim, EarlierLines, ImportLine } from './resource.ts'
-import { RESOURCES } from './resources.ts'
 
 type Outcome = 'created' | 'changed' | 'unchanged' | 'staged' | { readonly refused: string }
 
@@ -25,9 +25,9 @@ export async function checkLines(
   const refused: Refusals = new Map()
   for (const { type, start, lines } of runsOf(all)) {
     const isStaging = stagesEntitlements && type === 'entitlement'
-    const { refusals } = await compare(db, RESOURCES[type], lines, { earlier, isStaging })
+    const { refusals } = await compare(db, LINE_TYPES[type], lines, { earlier, isStaging })
     for (const [index, line] of lines.entries()) {
-      const why = refusals.get(index) ?? claim(RESOURCES[type].claims(line), earlier)
+      const why = refusals.get(index) ?? claim(LINE_TYPES[type].claims(line), earlier)
       if (why !== undefined) refused.set(start + index, why)
     }
   }
@@ -73,44 +73,36 @@ async function importEach(
   lines: readonly ImportLine[],
   { now, leavesStaged = false }: { now: number; leavesStaged?: boolean },
 ): Promise<Outcome[]> {
-  const { keyOf, asStored, isCurrent, putEach, createAll, putAll } = RESOURCES[type]
-  const { rows, refusals } = await compare(tx, RESOURCES[type], lines as readonly TransferLine[])
+  const lineType = LINE_TYPES[type]
+  const { rows, refusals } = await compare(tx, lineType, lines as readonly TransferLine[])
   const changes = new Map<string, Change & { readonly index: number }>()
   const outcomes = lines.map((given, index): Outcome => {
     const refused = refusals.get(index)
     if (refused !== undefined) return { refused }
-    const key = keyOf(given)
+    const key = lineType.keyOf(given)
     const row = rows.get(key)
     if (row === undefined && leavesStaged && type === 'entitlement') return 'staged'
-    const line = asStored?.(given, row) ?? given
+    const line = lineType.writes === 'commands' ? lineType.asStored(given, row) : given
     // A file may contain the same relation twice: the later line counts.
     const earlier = changes.get(key)?.line
     const known = earlier === undefined ? row : { ...row, ...earlier }
-    if (known !== undefined && isCurrent(known as never, line)) {
+    if (known !== undefined && lineType.isCurrent(known as never, line)) {
       const hasNewField = earlier !== undefined && Object.keys(line).some(field => !(field in known))
       if (!hasNewField) return 'unchanged'
     }
     changes.set(key, { index, line: earlier === undefined ? line : Object.assign({}, earlier, line), row })
     return known === undefined ? 'created' : 'changed'
   })
-  if (putEach === undefined) {
-    if (changes.size > 0) await putAll(tx, [...changes.values()], now)
-    return outcomes
-  }
-  const created: ImportLine[] = []
-  for (const change of changes.values()) {
-    if (createAll !== undefined && change.row === undefined) {
-      created.push(change.line)
-      continue
-    }
-    const result = await putEach(tx, change, now)
-    if (isRefusal(result))
-      outcomes[change.index] = {
+  const all = [...changes.values()]
+  if (all.length === 0) return outcomes
+  const results = (await lineType.put(tx, all, now)) ?? []
+  for (const [place, result] of results.entries()) {
+    const index = all[place]?.index
+    if (index !== undefined && isRefusal(result))
+      outcomes[index] = {
         refused: `it was changed by another process in the meantime (${result.problem})`,
       }
   }
-  // After the changes: a new user may have a login that another user gave up.
-  if (created.length > 0) await createAll?.(tx, created, now)
   return outcomes
 }
 

@@ -1,8 +1,8 @@
 import type { TransferLine, TransferType } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, sql, verbatim } from '../sql/tag.ts'
-import type { EarlierLines, Resource, StoredLine } from './resource.ts'
-import { RESOURCES } from './resources.ts'
+import type { EarlierLines, LineType, StoredLine } from './line-type.ts'
+import { LINE_TYPES } from './line-types.ts'
 
 /** Why lines cannot be applied, by index. */
 export type Refusals = Map<number, string>
@@ -15,23 +15,31 @@ type Values = Readonly<Record<string, unknown>>
  */
 export async function compare(
   db: Database,
-  resource: Resource,
+  lineType: LineType,
   lines: readonly TransferLine[],
   { earlier, isStaging = false }: { earlier?: EarlierLines; isStaging?: boolean } = {},
 ): Promise<{ rows: ReadonlyMap<string, StoredLine>; refusals: Refusals }> {
-  const { type, fixed, conflicts, keyOf } = resource
-  const conflictOf = await conflicts?.(db, lines, earlier)
+  const { type, keyOf, writes } = lineType
   const isApplied = earlier === undefined
-  const needsRows = isApplied || conflicts !== undefined || (fixed !== undefined && !isStaging)
-  const rows = needsRows ? await resource.find(db, lines, { forUpdate: isApplied }) : new Map()
+  const checks = isStaging ? [] : lineType.checks
+  const prepared = []
+  for (const check of checks) prepared.push(await check(db, lines, earlier))
+  // Commands lock their rows.
+  const forUpdate = isApplied && writes === 'rows'
+  const needsRows = isApplied || checks.length > 0
+  const rows = needsRows ? await lineType.find(db, lines, { forUpdate }) : new Map<string, StoredLine>()
   const refusals = await missingReferences(db, type, lines, earlier)
-  if (rows.size === 0 && conflictOf === undefined) return { rows, refusals }
+  if (prepared.length === 0) return { rows, refusals }
   for (const [index, line] of lines.entries()) {
     if (refusals.has(index)) continue
     const key = keyOf(line)
     const row = rows.get(key)
-    const why = resource.otherContent(line, row) ?? conflictOf?.(line, row, key)
-    if (why !== undefined) refusals.set(index, why)
+    for (const refuseLine of prepared) {
+      const why = refuseLine(line, row, key)
+      if (why === undefined) continue
+      refusals.set(index, why)
+      break
+    }
   }
   return { rows, refusals }
 }
@@ -44,7 +52,7 @@ async function missingReferences(
   earlier: EarlierLines | undefined,
 ): Promise<Refusals> {
   const refusals: Refusals = new Map()
-  for (const [field, kind] of RESOURCES[type].references) {
+  for (const [field, kind] of LINE_TYPES[type].references) {
     const idOf = (line: TransferLine): string | undefined => {
       if (line.type === 'entitlement' && field === 'user_id' && line.user_deleted) return undefined
       return ((line as Values)[field] as string | null | undefined) || undefined
@@ -73,7 +81,7 @@ async function missingAmong(
     if (id !== undefined && !earlier?.has(inStore, id) && !earlier?.has(kind, id)) missing.add(id)
   if (missing.size === 0) return missing
   const rows = await db.all<{ id: string }>(
-    sql`select id from ${verbatim(RESOURCES[kind].table)} where ${isOneOf(sql`id`, [...missing])}`,
+    sql`select id from ${verbatim(LINE_TYPES[kind].table)} where ${isOneOf(sql`id`, [...missing])}`,
   )
   for (const { id } of rows) {
     missing.delete(id)

@@ -16,7 +16,7 @@ import { Conflict } from '../errors.ts'
 import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
 import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
-import { entitlement, statusOf } from './entitlements.ts'
+import { entitlement, sameGrant, statusOf } from './entitlements.ts'
 import type { Counts, ImportResult } from './import-lines.ts'
 
 interface StagingResult extends Pick<ImportResult, 'refused'> {
@@ -61,9 +61,9 @@ export async function stageEntitlements(
   if (existing.length === 0) return { refused: [], staged: lines.length }
   const ids = existing.map(({ id }) => ({ id: uuidText(id) }))
   const rows = await entitlement.find(tx, ids)
+  const refuseOther = await sameGrant(tx, lines, undefined)
   const refused = all.flatMap((line, index): [number, string][] => {
-    const row = line.type === 'entitlement' ? rows.get(line.id) : undefined
-    const why = entitlement.otherContent(line, row)
+    const why = line.type === 'entitlement' ? refuseOther(line, rows.get(line.id), line.id) : undefined
     return why === undefined ? [] : [[index, why]]
   })
   return { refused, staged: lines.length - ids.length }

@@ -4,11 +4,11 @@ import * as channels from './channels.ts'
 import { client } from './clients.ts'
 import { entitlement } from './entitlements.ts'
 import * as games from './games.ts'
+import type { CommandLines, LineType, RowLines } from './line-type.ts'
 import * as organizations from './organizations.ts'
-import type { Resource } from './resource.ts'
 import { user } from './users.ts'
 
-const ALL: { readonly [T in TransferType]: Resource<T> } = {
+const ALL: { readonly [T in TransferType]: RowLines<T> | CommandLines<T> } = {
   ...organizations,
   user,
   ...games,
@@ -19,4 +19,4 @@ const ALL: { readonly [T in TransferType]: Resource<T> } = {
 }
 
 /** By type: the lines that one is given are of its type. */
-export const RESOURCES = ALL as unknown as Readonly<Record<TransferType, Resource>>
+export const LINE_TYPES = ALL as unknown as Readonly<Record<TransferType, LineType>>
