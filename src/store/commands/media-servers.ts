@@ -32,13 +32,9 @@ export async function putMediaServer(
       'refused_reference',
       'The parameter "playback_url" needs {login}, unless the media server has one channel.',
     )
-  await tx.run(
-    sql`insert into media_servers (name, adapter, secret_hash, api_url, playback_url, user_id, created_at)
-        values (${name}, ${adapter}, ${args.secret_hash}, ${server.api_url}, ${server.playback_url},
-          ${server.user_id}, ${server.created_at})
-        on conflict (name) do update set api_url = excluded.api_url, playback_url = excluded.playback_url,
-          user_id = excluded.user_id`,
-  )
+  if (before === undefined)
+    await mediaServerColumns.insert(tx, [server], () => ({ secret_hash: args.secret_hash }))
+  else await mediaServerColumns.update(tx, server)
   tx.record({ subject: subjectOf(name), ...(before && { before }), after: server })
   return { server, isNew: before === undefined }
 }
@@ -67,7 +63,7 @@ export async function deleteMediaServer(
   tx: Transaction,
   args: { name: string },
 ): Promise<Refusal<'name_not_found'> | undefined> {
-  const before = await tx.get<MediaServer>(sql`${mediaServerColumns} where name = ${args.name}`)
+  const before = await mediaServerQueries(tx).find(args.name)
   if (before === undefined) return refuse('name_not_found', 'media server', args.name)
   await closeOtherSessions(tx, { adapter: before.adapter, server: args.name, sessions: [] })
   await tx.run(sql`delete from media_servers where name = ${args.name}`)

@@ -1,6 +1,7 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { Columns, fixed, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
 import { inOrderOf } from '../keyset-order.ts'
@@ -9,7 +10,15 @@ import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
 const BY_NAME = inOrderOf('name')
 export const mediaServerSortKey = BY_NAME.keyOf
 
-export const mediaServerColumns = sql`select name, adapter, api_url, playback_url, user_id, created_at from media_servers`
+export const mediaServerColumns = new Columns<MediaServer>('media_servers', {
+  name: plain,
+  adapter: fixed,
+  api_url: plain,
+  playback_url: plain,
+  user_id: plain,
+  created_at: fixed,
+})
+const { select } = mediaServerColumns
 
 /** The publisher of a media server; a media server may reuse the id after a restart. */
 export interface SessionId {
@@ -60,14 +69,10 @@ const MOST_DISMISSALS = 1000
 
 export const mediaServerQueries = (db: Database) => ({
   find: (name: string): MaybePromise<MediaServer | undefined> =>
-    db.get<MediaServer>(sql`${mediaServerColumns} where name = ${name}`),
+    db.get<MediaServer>(sql`${select} where name = ${name}`),
 
   page: (window: Window): MaybePromise<Page<MediaServer>> =>
-    keysetPage<MediaServer>(db, {
-      select: mediaServerColumns,
-      order: BY_NAME,
-      window,
-    }),
+    keysetPage<MediaServer>(db, { select, order: BY_NAME, window }),
 
   all: (): MaybePromise<MediaServerRow[]> =>
     db.all<MediaServerRow>(
