@@ -1,6 +1,5 @@
 import { controlOperations, helixOperations, oauthOperations, playbackOperations } from '../contract/index.ts'
 import { familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
-import { problems } from '../contract/problem.ts'
 import type { Call } from './call.ts'
 
 /**
@@ -50,7 +49,5 @@ export const calls = {
   playback: callsOf(playbackOperations),
   control: callsOf(controlOperations),
 }
-
-export const routeUnknownMessage = problems.route_unknown.message()
 
 export { reasonPhrases } from '../contract/problem.ts'

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts'
-import { reasonPhrases, routeUnknownMessage } from './calls.ts'
+import { reasonPhrases } from './calls.ts'
 import { infoOf } from './response-info.ts'
 import { StrandError } from './strand-error.ts'
 
@@ -14,7 +14,7 @@ export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base
   const { status } = response
   const reported = readErrorBody(text)
   const message = reported.message ?? `${id} failed with status ${status}; the response has no error message.`
-  const isNoRoute = reported.message === undefined || reported.message === routeUnknownMessage
+  const isNoRoute = reported.message === undefined || response.headers.get('strand-error') === 'route_unknown'
   return new StrandError({
     status,
     error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
