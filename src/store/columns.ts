@@ -57,6 +57,7 @@ export class Columns<Row extends object> {
   readonly select: Sql
   readonly #fields: readonly (readonly [field: string, column: Column])[]
   readonly #computed: readonly (readonly [name: string, value: (row: Row) => Scalar])[]
+  readonly #insert: string
   /** The text of an update around its values: a statement is identified by it. */
   readonly #update: readonly string[]
 
@@ -71,6 +72,8 @@ export class Columns<Row extends object> {
     const list = this.#fields.map(selected).join(', ')
     this.list = verbatim(list)
     this.select = verbatim(`select ${list} from ${table}`)
+    const names = [...this.#fields.map(columnName), ...this.#computed.map(([name]) => name)]
+    this.#insert = `insert into ${table} (${names.join(', ')}`
     this.#update = this.#updateText()
   }
 
@@ -93,15 +96,16 @@ export class Columns<Row extends object> {
     rows: readonly Row[],
     more?: (row: Row, index: number) => StoredRow,
   ): Promise<void> {
-    const others = rows.map((row, index) => more?.(row, index) ?? {})
+    const others = more === undefined ? [] : rows.map(more)
     const extra = Object.keys(others[0] ?? {})
-    const names = [...this.#fields.map(columnName), ...this.#computed.map(([name]) => name), ...extra]
-    const indexed = rows.map((row, index) => ({ row, other: others[index] ?? {} }))
-    return insertRows(tx, `insert into ${this.table} (${names.join(', ')})`, indexed, ({ row, other }) => [
-      ...this.#fields.map(each => this.#value(each, row)),
-      ...this.#computed.map(([, value]) => value(row)),
-      ...extra.map(name => other[name] ?? null),
-    ])
+    let index = 0
+    return insertRows(tx, `${this.#insert}${extra.map(name => `, ${name}`).join('')})`, rows, row => {
+      const values = this.#fields.map(each => this.#value(each, row))
+      for (const [, value] of this.#computed) values.push(value(row))
+      const other = others[index++]
+      for (const name of extra) values.push(other?.[name] ?? null)
+      return values
+    })
   }
 
   /** Updates the row with this key: all columns but those that never change. */
