@@ -28,14 +28,14 @@ const TONE_STYLES: Readonly<Record<Tone, Style>> = {
 export function columnOf(name: string): Column {
   const { kind, cutTo, omitRank } = fieldNamed(name)
   return {
-    heading: headingOf(name),
+    heading: terminalHeading(name),
     ...(kind === 'number' || kind === 'code' || kind === 'duration' ? { align: 'right' } : {}),
     ...(cutTo !== undefined && { cutTo }),
     ...(omitRank !== undefined && { omitRank }),
   }
 }
 
-function headingOf(name: string): string {
+function terminalHeading(name: string): string {
   const { heading, label, refersTo } = fieldNamed(name)
   const plain = refersTo === undefined ? name : name.replace(/_id$/, '')
   return heading ?? (label ?? plain.replaceAll('_', ' ')).toUpperCase()
