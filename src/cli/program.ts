@@ -22,7 +22,6 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   demo: async () => (await import('./serve/demo.ts')).demoCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./store/migrate.ts')).migrateCommand,
-  partition: async () => (await import('./store/partition.ts')).partitionCommand,
   backup: async () => (await import('./store/backup.ts')).backupCommand,
   restore: async () => (await import('./store/restore.ts')).restoreCommand,
   verify: async () => (await import('./store/verify.ts')).verifyCommand,

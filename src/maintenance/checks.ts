@@ -2,7 +2,6 @@
 import type { Address, Config } from '../config.ts'
 import { isLoopback } from '../config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
-import { type PartitionLayout, TIMED_TABLES, timedOf } from '../store/partition-layout.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -393,26 +392,4 @@ export function checkStandbyReads(servers: readonly PostgresState[]): Finding {
   const message = `entitlements and markers are read from ${which} ${lag.toFixed(1)} MB of the log behind`
   if (lag <= MAX_LAG_MEGABYTES) return ok(about, message)
   return warning(about, message, 'check why: until it has caught up, the primary answers instead')
-}
-
-/** Nodes create partitions for three periods in advance; less than one is left if none has for long. */
-const PARTITION_MILLISECONDS = 7 * 24 * 3600 * 1000
-
-export function checkPartitions({ stored, unfinished }: PartitionLayout, now: number): Finding[] {
-  const about = 'partitions'
-  if (unfinished.length > 0) {
-    const tables = unfinished.map(({ table }) => table).join(', ')
-    const message = `strand partition has not finished with ${tables}`
-    return [warning(about, message, 'if it is not running, run it again, or strand partition --abandon')]
-  }
-  if (stored.length === 0) return []
-  const ends = TIMED_TABLES.flatMap(table => timedOf(stored, table).at(-1) ?? [])
-  const ending = ends.filter(({ until }) => until - now < PARTITION_MILLISECONDS)
-  if (ending.length > 0) {
-    const message = `the partitions of ${ending.map(({ table }) => table).join(', ')} end soon, and later rows would go to the default partition, which is never dropped`
-    return [warning(about, message, 'start a node: its sweep creates partitions in advance')]
-  }
-  const counts = Map.groupBy(stored, ({ table }) => table)
-  const text = [...counts].map(([table, of]) => `${table} has ${of.length}`).join(', ')
-  return [ok(about, text)]
 }

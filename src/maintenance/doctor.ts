@@ -23,7 +23,6 @@ import {
   checkListeners,
   checkMediaServerState,
   checkModes,
-  checkPartitions,
   checkPort,
   checkPostgres,
   checkProxies,
@@ -147,7 +146,7 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
         ),
       )
     } else {
-      findings.push(checkSchema(state.schema), ...checkPartitions(state.partitions, state.clock))
+      findings.push(checkSchema(state.schema))
       findings.push(...examineKeyRing(config, state.streamKeysByMasterKey))
     }
   }

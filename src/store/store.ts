@@ -18,7 +18,6 @@ import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
-import { partitionQueries } from './queries/partitions.ts'
 import { sealedSecretQueries } from './queries/sealed-secrets.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
@@ -150,7 +149,6 @@ function portOf(
     feed: feedQueries(reserved),
     facts: factQueries(db),
     sizes: sizeQueries(db, engine.name),
-    partitions: partitionQueries(db, engine.name),
 
     /** Runs reads in one consistent snapshot; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),

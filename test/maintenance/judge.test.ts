@@ -8,7 +8,6 @@ import {
   checkLimits,
   checkListeners,
   checkModes,
-  checkPartitions,
   checkPort,
   checkPostgres,
   checkProxies,
@@ -45,22 +44,10 @@ const postgres: PostgresState = {
   schema,
   streamKeysByMasterKey: new Map(),
   mediaServers: [],
-  partitions: { stored: [], unfinished: [] },
 }
 const standbyAt = (position: number): PostgresState => ({ ...postgres, isPrimary: false, position })
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
   checkPostgres('db', { ...postgres, ...changes }, connections)
-
-const partition = (table: string, until: string) => ({
-  table,
-  name: `${table}_first`,
-  bound: `FOR VALUES FROM (MINVALUE) TO ('${until}')`,
-})
-const partitioned = (until: string) =>
-  checkPartitions(
-    { stored: [partition('audit', until), partition('events', until)], unfinished: [] },
-    Date.parse('2026-03-01T00:00:00Z'),
-  )
 
 const cases: readonly (readonly [
   what: string,
@@ -262,14 +249,6 @@ const cases: readonly (readonly [
   ],
   ['no standby in step', 'problem', judged({ standbysWanted: 'ANY 1 (a, b)' }), 'standby'],
   ['too many connections', 'warning', judged({}, 60), 'PgBouncer'],
-  ['partitions with time ahead', 'ok', partitioned('2026-05-01T00:00:00.000Z'), 'audit has 1, events has 1'],
-  ['partitions that end', 'warning', partitioned('2026-03-07T00:00:00.000Z'), 'audit, events end soon'],
-  [
-    'partitions that were not finished',
-    'warning',
-    checkPartitions({ stored: [], unfinished: [{ table: 'audit', bound: '' }] }, 0),
-    'has not finished with audit',
-  ],
 ]
 
 for (const [what, level, found, word] of cases) {

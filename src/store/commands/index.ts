@@ -26,7 +26,6 @@ export { createMarker, deleteMarker, renameMarker } from './markers.ts'
 export { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './media-servers.ts'
 export { createOperator, deleteOperator, endOperatorSession } from './operators.ts'
 export { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
-export { createPartitions, dropAuditPartition, dropEventPartition } from './partitions.ts'
 export { reportPlayback } from './playback.ts'
 export {
   closeOtherSessions,

@@ -1,6 +1,5 @@
 import { SQL } from 'bun'
 import { inTime } from '../../kit/in-time.ts'
-import { PARTITION_STATE, type PartitionLayout, UNFINISHED_TABLES } from '../partition-layout.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
@@ -27,7 +26,6 @@ export interface PostgresState {
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
   readonly mediaServers: readonly MediaServerAddress[]
-  readonly partitions: PartitionLayout
 }
 
 const CONNECT_SECONDS = 3
@@ -88,9 +86,5 @@ async function readState(client: SQL): Promise<PostgresState> {
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
     mediaServers: [...mediaServers],
-    partitions: {
-      stored: [...(await client.unsafe(PARTITION_STATE))],
-      unfinished: [...(await client.unsafe(UNFINISHED_TABLES))],
-    },
   }
 }

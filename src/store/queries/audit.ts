@@ -5,8 +5,8 @@ import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { keysetPage, type List, pickFrom } from '../keyset.ts'
-import { compareKeys, inOrderOf, inOrderWithin } from '../keyset-order.ts'
+import { keysetPage, type List, pickedPage, pickFrom } from '../keyset.ts'
+import { compareKeys, inOrderOf } from '../keyset-order.ts'
 import {
   all,
   isOneOfUuids,
@@ -53,8 +53,7 @@ type Granted = Pick<Entitlement, 'id' | 'timestamp'>
 type StoredRow = Omit<AuditRow, 'seq'> & { readonly seq: number | string }
 
 const auditColumns = sql`select chain, seq, at, actor, operation, subject, place, before, after, previous, hash from audit`
-const IN_ORDER = ['at', 'chain', 'seq'] as const
-const inOrder = inOrderOf(...IN_ORDER)
+const inOrder = inOrderOf('at', 'chain', 'seq')
 /** Rows held in memory at a time during verification. */
 const AT_ONCE = 1000
 /** Entitlements whose histories are read by one statement. */
@@ -78,29 +77,25 @@ export const auditQueries = (db: Database) => ({
       // Start after all rows that are not before `until`.
       window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
     }
+    const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
     if (subject === undefined) {
       const ranges = await rangesOf(db, filter)
-      const read = (next: Window) => keysetPage<StoredRow>(db, { ...list, ranges, window: next })
-      if (since === undefined) return asEntries(await read(list.window))
-      return asEntries(await pickFrom<StoredRow>(notOlder(since, read), { ...list, keeps: () => true }))
+      return asEntries(await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges }))
     }
     const keeps = (row: StoredRow) =>
       (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor
     const granted = await entitlementOf(db, subject)
-    const order = inOrderWithin({ place: granted?.timestamp ?? '', subject }, IN_ORDER)
-    const read = (next: Window) => {
-      const part = { ...list, order, window: next }
-      return granted === undefined ? keysetPage<StoredRow>(db, part) : entitlementRows(db, granted, part)
-    }
-    return asEntries(await pickFrom<StoredRow>(notOlder(since, read), { ...list, keeps }))
+    const where = [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`, ...notOlder]
+    if (granted === undefined) return asEntries(await pickedPage<StoredRow>(db, { ...list, where, keeps }))
+    const read = (next: Window) => entitlementRows(db, granted, { ...list, where, window: next }, since)
+    return asEntries(await pickFrom<StoredRow>(read, { ...list, keeps }))
   },
 
   /** How an entitlement was granted, if that was recorded separately. */
   grantOf: async (granted: Granted): Promise<AuditEntry | undefined> => {
-    const { place, subject } = ofEntitlement(granted)
     // It is the first row, unless the clock was set back.
     const rows = await db.all<StoredRow>(
-      sql`${auditColumns} where place = ${place} and subject = ${subject} order by at${limitedTo(BEGINNING_ROWS)}`,
+      sql`${auditColumns} where ${all(ofEntitlement(granted))} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
     const row = rows.find(each => each.before === 'null')
     return row && entryOf(row)
@@ -108,8 +103,7 @@ export const auditQueries = (db: Database) => ({
 
   /** The changes of an entitlement since its grant, oldest first. */
   changesOf: async (granted: Granted, window: Window): Promise<Page<AuditEntry>> => {
-    const order = inOrderWithin(ofEntitlement(granted), IN_ORDER)
-    const list = { select: auditColumns, order, keyOf: storedKey }
+    const list = { select: auditColumns, where: ofEntitlement(granted), order: inOrder, keyOf: storedKey }
     const read = (next: Window) => entitlementRows(db, granted, { ...list, window: next })
     const keeps = (row: StoredRow) => row.before !== 'null'
     return asEntries(await pickFrom<StoredRow>(read, { ...list, window, keeps }))
@@ -211,25 +205,10 @@ async function operationsIn(db: Database, column: string, actor?: string): Promi
   return rows.map(row => row.operation)
 }
 
-/**
- * Newest first, behind a row that is too old there are only older ones. As a condition of the statement, PostgreSQL would
- * expect so few rows that it reads and sorts all of them rather than merge the indexes of partitions.
- */
-function notOlder(since: string | undefined, read: ReadPage): ReadPage {
-  if (since === undefined) return read
-  return async window => {
-    const { rows, more } = await read(window)
-    const kept = rows.filter(row => row.at >= since)
-    return { rows: kept, more: more && kept.length === rows.length }
-  }
-}
-
-type ReadPage = (window: Window) => MaybePromise<Page<StoredRow>>
-
 /** Rows about one entitlement have the time of the grant as their place; all others have none. */
-const ofEntitlement = (granted: Granted) => {
+const ofEntitlement = (granted: Granted): Sql[] => {
   const { place, subject } = entitlementSubject(granted)
-  return { place, subject }
+  return [sql`place = ${place}`, sql`subject = ${subject}`]
 }
 
 /** The entitlement that a subject names, if it exists. */
@@ -250,6 +229,7 @@ async function entitlementRows(
   db: Database,
   granted: Granted,
   list: List<StoredRow>,
+  since?: string,
 ): Promise<Page<StoredRow>> {
   const { first, from } = list.window
   const [descending, sign] = list.descending === true ? [true, -1] : [false, 1]
@@ -258,6 +238,7 @@ async function entitlementRows(
     sql`timestamp = ${Date.parse(granted.timestamp)}`,
     sql`id = ${uuidValue(granted.id)}`,
     ...(from === undefined ? [] : [boundedBy(String(from[0]), descending)]),
+    ...(since === undefined ? [] : [sql`at >= ${Date.parse(since)}`]),
   ]
   const order = verbatim(descending ? ' order by at desc' : ' order by at')
   const changes = await db.all<{ chain: string; seq: number | string }>(
