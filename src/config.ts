@@ -111,10 +111,6 @@ function resolve(sources: Sources): { config: Config; texts: ReadonlyMap<string,
     const advice = `set ${SETTINGS.operatorListen.name}, for example to localhost:8081`
     reject(exposed.name, shownName => `invalid ${shownName}: ${exposed.why}: ${advice}`)
   }
-  if (config.standbyReads && config.databasePooled) {
-    const why = `the position of a standby is known for a direct connection only, and ${SETTINGS.databasePooled.name} is transaction`
-    reject(SETTINGS.standbyReads.name, shownName => `invalid ${shownName}: ${why}: turn one of them off`)
-  }
   if (violations.length > 0) throw new InvalidSettings(violations, hasInvalidFlag)
   return { config, texts }
 }

@@ -71,8 +71,8 @@ async function openEngine(config: Config, file: string, options: OpenOptions): P
   const { migrate } = config
   try {
     if (config.databaseUrl !== undefined) {
-      const { databaseUrl, databaseConnections: connections, databasePooled: pooled, standbyReads } = config
-      const pool = { connections, pooled, standbyReads, log, migrate, ...(report && { report }) }
+      const { databaseUrl, databaseConnections: connections, databasePooled: pooled } = config
+      const pool = { connections, pooled, log, migrate, ...(report && { report }) }
       return await retryWhileUnavailable(() => openPostgresEngine(databaseUrl, pool), log, wait)
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -199,11 +199,6 @@ export const SETTINGS = {
     default: 'none',
     meaning: 'pooling mode of PgBouncer or another pooler in front of PostgreSQL',
   }),
-  standbyReads: setting('STRAND_STANDBY_READS', choice({ on: true, off: false }), {
-    default: 'off',
-    meaning:
-      'whether standbys in DATABASE_URL answer reads of entitlements and markers when they have everything that was acknowledged; not with a pooler',
-  }),
   migrate: setting('STRAND_MIGRATE', choice({ auto: true, off: false }), {
     default: 'auto',
     meaning: 'whether opening a store migrates its schema; with off, only strand migrate does',

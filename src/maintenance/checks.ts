@@ -9,8 +9,6 @@ const MEGABYTE = 1e6
 const LITTLE_SPACE = 1000 * MEGABYTE
 const NO_SPACE = 100 * MEGABYTE
 const LARGE_LOG = 256 * MEGABYTE
-/** One segment of the log. A standby that keeps up is a fraction of it behind. */
-const MAX_LAG_MEGABYTES = 16
 const FEW_FILES = 4096
 const LITTLE_MEMORY = 400 * MEGABYTE
 const SLOW_SYNC_MILLISECONDS = 25
@@ -375,21 +373,4 @@ export function checkPostgres(
   const standbys = `${standbysInStep || 'no'} synchronous ${standbysInStep > 1 ? 'standbys' : 'standby'}`
   const role = isPrimary ? `the primary, with ${standbys}` : 'a standby'
   return [ok(about, `version ${state.version}, ${role}; max_connections allows ${nodes} nodes like this one`)]
-}
-
-/** `servers`: those of DATABASE_URL that could be queried. */
-export function checkStandbyReads(servers: readonly PostgresState[]): Finding {
-  const about = 'reads from standbys'
-  const standbys = servers.filter(({ isPrimary }) => !isPrimary)
-  if (standbys.length === 0) {
-    const message =
-      'STRAND_STANDBY_READS is on, but DATABASE_URL leads to no standby: the primary answers all'
-    return warning(about, message, 'add the standbys to DATABASE_URL, or turn STRAND_STANDBY_READS off')
-  }
-  const end = servers.find(({ isPrimary }) => isPrimary)?.position ?? 0
-  const lag = Math.max(0, ...standbys.map(({ position }) => end - position)) / MEGABYTE
-  const which = standbys.length === 1 ? 'a standby that is' : `${standbys.length} standbys that are at most`
-  const message = `entitlements and markers are read from ${which} ${lag.toFixed(1)} MB of the log behind`
-  if (lag <= MAX_LAG_MEGABYTES) return ok(about, message)
-  return warning(about, message, 'check why: until it has caught up, the primary answers instead')
 }

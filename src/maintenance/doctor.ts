@@ -29,7 +29,6 @@ import {
   checkPublicUrl,
   checkSchema,
   checkSpace,
-  checkStandbyReads,
   checkStore,
   checkStrict,
   checkSync,
@@ -150,8 +149,6 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
       findings.push(...examineKeyRing(config, state.streamKeysByMasterKey))
     }
   }
-  if (config.standbyReads)
-    findings.push(checkStandbyReads(servers.flatMap(server => ('state' in server ? [server.state] : []))))
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
     const message = 'no server in DATABASE_URL accepts writes'
     findings.push(failure('store', message, 'promote a standby, or add the primary to DATABASE_URL'))

@@ -93,15 +93,6 @@ function noteConflict(error: unknown): never {
   throw error
 }
 
-/** Those whose answers may come from a standby, for handlers that use it. */
-const queriesOn = (db: Database) => ({
-  games: gameQueries(db),
-  channels: channelQueries(db),
-  entitlements: entitlementQueries(db),
-  videos: videoQueries(db),
-  markers: markerQueries(db),
-})
-
 function portOf(
   engine: Engine,
   timings: Timings,
@@ -111,14 +102,15 @@ function portOf(
 ) {
   const db = timings.timed(engine.db)
   const reserved = timings.timed(engine.reserved)
-  const queries = queriesOn(db)
   return {
     engine: engine.name,
     schema: engine.schema,
     commands: port,
-    ...queries,
-    /** The same queries, which a standby may answer; see `Engine`. */
-    standbys: engine.standbys === engine.db ? queries : queriesOn(timings.timed(engine.standbys)),
+    games: gameQueries(db),
+    channels: channelQueries(db),
+    entitlements: entitlementQueries(db),
+    videos: videoQueries(db),
+    markers: markerQueries(db),
     users: userQueries(db),
     accounts: accountQueries(db),
     organizations: organizationQueries(db),

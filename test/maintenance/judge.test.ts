@@ -14,7 +14,6 @@ import {
   checkPublicUrl,
   checkSchema,
   checkSpace,
-  checkStandbyReads,
   checkStore,
   checkSync,
 } from '../../src/maintenance/checks.ts'
@@ -31,7 +30,6 @@ const store = { violations: [], schema, logBytes: 0 }
 const postgres: PostgresState = {
   version: '18.1',
   isPrimary: true,
-  position: 50e6,
   fsync: 'on',
   synchronousCommit: 'on',
   standbysWanted: '',
@@ -45,7 +43,6 @@ const postgres: PostgresState = {
   streamKeysByMasterKey: new Map(),
   mediaServers: [],
 }
-const standbyAt = (position: number): PostgresState => ({ ...postgres, isPrimary: false, position })
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
   checkPostgres('db', { ...postgres, ...changes }, connections)
 
@@ -171,19 +168,6 @@ const cases: readonly (readonly [
     'warning',
     judged({ standbysConnected: 2 }),
     'synchronous_standby_names',
-  ],
-  ['no standby to read from', 'warning', checkStandbyReads([postgres]), 'leads to no standby'],
-  [
-    'standbys that keep up',
-    'ok',
-    checkStandbyReads([standbyAt(50e6), postgres, standbyAt(49.5e6)]),
-    '2 standbys that are at most 0.5 MB',
-  ],
-  [
-    'a standby far behind',
-    'warning',
-    checkStandbyReads([postgres, standbyAt(10e6)]),
-    '40.0 MB of the log behind',
   ],
   [
     'several servers and no standby',

@@ -84,15 +84,6 @@ describe('settings', () => {
     expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
   })
 
-  test('reads from standbys are not combined with a pooler', () => {
-    const pooled = { STRAND_DATABASE_POOLER: 'transaction' }
-    expect(integrityErrors({ ...pooled, STRAND_STANDBY_READS: 'on' })[0]).toMatch(
-      /^invalid STRAND_STANDBY_READS: .*STRAND_DATABASE_POOLER/,
-    )
-    expect(integrityErrors(pooled)).toEqual([])
-    expect(integrityErrors({ STRAND_STANDBY_READS: 'on' })).toEqual([])
-  })
-
   test('what came from a flag is complained of by the flag', () => {
     const wrong = { STRAND_LISTEN: 'nowhere', DATABASE_URL: 'mysql://x' }
     const read = () => readConfig(wrong, undefined, { STRAND_LISTEN: 'localhost:1', STRAND_LOG: 'loud' })

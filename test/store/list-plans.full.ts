@@ -246,7 +246,7 @@ for (const engine of engines) {
 
     const noted = () => {
       const notes = new Noted(opened.db, engine)
-      const store = createStore({ ...opened, db: notes.db, standbys: notes.db })
+      const store = createStore({ ...opened, db: notes.db })
       const directory = new Directory({ publicUrl: '' })
       const services = {
         store,

@@ -169,7 +169,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
         all: <Row>(query: Query) => db.all<Row>(note(query)),
         get: <Row>(query: Query) => db.get<Row>(note(query)),
       }
-      const store = createStore({ ...opened, db: noted, standbys: noted })
+      const store = createStore({ ...opened, db: noted })
       const services = {
         store,
         directory: new Directory({ publicUrl: '' }),

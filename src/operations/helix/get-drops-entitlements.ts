@@ -9,7 +9,7 @@ import { implement, preparedPage } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
-  ({ query, caller, window, paginate }, { store: { standbys: store } }) => {
+  ({ query, caller, window, paginate }, { store }) => {
     const reach = listableEntitlements(caller)
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
       raise('other_user_filter')

@@ -14,7 +14,7 @@ import { requireOwnerOrEditor } from '../require-owner-or-editor.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
-  ({ query, caller, window, paginate }, { store: { standbys: store }, publicUrl }) =>
+  ({ query, caller, window, paginate }, { store, publicUrl }) =>
     chain(requireVideo(store, query, window), video =>
       chain(requireOwnerOrEditor(store, caller, video.user_id), () =>
         chain(store.markers.ofVideo(video.id, window), page =>

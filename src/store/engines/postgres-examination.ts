@@ -8,8 +8,6 @@ import type { SchemaState } from './schema-state.ts'
 export interface PostgresState {
   readonly version: string
   readonly isPrimary: boolean
-  /** How far its log reaches, or was replayed, in bytes. */
-  readonly position: number
   readonly fsync: string
   readonly synchronousCommit: string
   readonly standbysWanted: string
@@ -46,8 +44,6 @@ export async function examinePostgres(url: string): Promise<PostgresState> {
 async function readState(client: SQL): Promise<PostgresState> {
   const [row] = await client.unsafe(
     `select current_setting('server_version') as version, not pg_is_in_recovery() as primary,
-       (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
-         - '0/0'::pg_lsn)::float8 as position,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
        current_setting('synchronous_standby_names') as wanted,
        (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
@@ -73,7 +69,6 @@ async function readState(client: SQL): Promise<PostgresState> {
   return {
     version: row.version,
     isPrimary: row.primary,
-    position: Number(row.position),
     fsync: row.fsync,
     synchronousCommit: row.commit,
     standbysWanted: row.wanted,
