@@ -45,7 +45,6 @@ import type { Measured } from './kit/metrics.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { Proofs } from './kit/signed-text.ts'
 import { examine } from './maintenance/doctor.ts'
-import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
 import { LiveChannels } from './media/live-channels.ts'
@@ -128,11 +127,6 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   })
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
-  if (listeners.sweeps && store.unavailableReason() === undefined)
-    await foldMissingNames(store, () => options.isStopping?.() ?? false).catch(error => {
-      if (!(error instanceof Unavailable)) throw error
-      options.log.warn({ error: String(error) }, 'folding names failed; the next sweep tries again')
-    })
   const { services, follower, siteTokens } = createServices(options, store, folder, listeners)
   await options.prepare?.(services)
   // Either way, a store that cannot be read is reported here, before the first request.

@@ -6,7 +6,6 @@ import { uuid } from './kit/id.ts'
 import type { Lifetime } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { repeaterOf } from './kit/log-outages.ts'
-import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
 import { sweepExpired } from './maintenance/sweep-expired.ts'
@@ -49,7 +48,6 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   const turn = { name: 'sweep', holder: uuid(), seconds: 2 * config.sweepSeconds }
   const sweepInTurn = async () => {
     if (!(await services.store.commands.takeTurn(turn))) return
-    await foldMissingNames(services.store, () => context.isDraining())
     await metrics.sweeps.during(async removed => {
       await sweepExpired(services.store, await sweepTimes(services, settledClock), config.keep, {
         removed,

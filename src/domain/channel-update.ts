@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, refuse } from '../contract/problem.ts'
 import type { Channel, User } from '../contract/resources/world.ts'
 import { type Changes, changed } from './changes.ts'
 import { changeLabels, type LabelChanges } from './content-labels.ts'
-import { tagsToStore } from './tags.ts'
+import { checkTags } from './tags.ts'
 
 /** What a broadcaster changes; absent fields keep their value. */
 export interface ChannelUpdate
@@ -16,7 +16,7 @@ export function updateChannel(
   { broadcaster_type }: Pick<User, 'broadcaster_type'>,
   update: ChannelUpdate,
 ): Channel | Refusal<'malformed_parameter' | 'not_partnered' | 'mature_label_fixed'> {
-  const tags = tagsToStore(channel.tags, update.tags ?? channel.tags)
+  const tags = checkTags(update.tags ?? channel.tags)
   if (isRefusal(tags)) return tags
   if (update.delay && broadcaster_type !== 'partner') return refuse('not_partnered')
   const labels = changeLabels(channel, update.labels ?? {})

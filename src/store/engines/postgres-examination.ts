@@ -53,17 +53,15 @@ async function readState(client: SQL): Promise<PostgresState> {
        current_setting('superuser_reserved_connections')::int
          + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
-       to_regclass('stream_keys') is not null as has_schema,
-       to_regclass('extra_stream_keys') is not null as has_extra_keys,
-       to_regclass('media_servers') is not null as has_media_servers`,
+       to_regclass('users') is not null as has_schema`,
   )
-  const extraKeys = row.has_extra_keys ? 'union all select key_id from extra_stream_keys' : ''
   const keys: { id: string; count: number }[] = row.has_schema
     ? await client.unsafe(
-        `select key_id as id, count(*)::int as count from (select key_id from stream_keys ${extraKeys}) k group by key_id`,
+        `select key_id as id, count(*)::int as count
+         from (select key_id from stream_keys union all select key_id from extra_stream_keys) k group by key_id`,
       )
     : []
-  const mediaServers: MediaServerAddress[] = row.has_media_servers
+  const mediaServers: MediaServerAddress[] = row.has_schema
     ? await client.unsafe('select name, adapter, api_url, user_id from media_servers order by name')
     : []
   return {

@@ -16,6 +16,7 @@
 
 import { SQL } from 'bun'
 import { must } from '../../kit/must.ts'
+import { type Migration, migrations } from '../schema/index.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { analyzeTables } from './analyze-tables.ts'
 import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
@@ -27,9 +28,7 @@ import {
   type StoredVersion,
   schemaFor,
   versionTable,
-  withoutChecksum,
 } from './migrate.ts'
-import { type Migration, migrations } from './migrations/index.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
 import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
@@ -67,9 +66,8 @@ export async function migratePostgres(
   const list = options.migrations ?? migrations
   const guard = connect()
   try {
-    const applied = await appliedIn(guard)
-    const state = requireMigratable(schemaFor(applied, postgresDialect, list))
-    if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0) {
+    const state = requireMigratable(schemaFor(await appliedIn(guard), postgresDialect, list))
+    if (state.verdict !== 'behind') {
       await analyzeTables(guard, report, { again: false })
       return { version: state.version, applied: 0 }
     }
@@ -94,14 +92,13 @@ export async function postgresSchema(client: Queryable): Promise<SchemaState> {
   return schemaFor(await appliedIn(client), postgresDialect)
 }
 
-/** As JSON, because the connection may have cached the result type from before columns were added. */
 async function appliedIn(client: Queryable): Promise<AppliedMigration[]> {
   const [table] = await client.unsafe("select to_regclass('schema_versions') is not null as found")
   if (!table.found) return []
-  const rows: { row: string }[] = await client.unsafe(
-    'select cast(to_json(v) as text) as row from schema_versions v order by version',
+  const rows: StoredVersion[] = await client.unsafe(
+    'select version, checksum, additive from schema_versions order by version',
   )
-  return rows.map(({ row }) => readVersion(JSON.parse(row) as StoredVersion))
+  return rows.map(readVersion)
 }
 
 const progressTable = `create table if not exists schema_progress (
@@ -155,18 +152,11 @@ class PostgresMigration {
   }
 
   async run(worker: SQL): Promise<Migrated> {
-    const applied = await appliedIn(worker)
-    const state = requireMigratable(schemaFor(applied, postgresDialect, this.#list))
+    const state = requireMigratable(schemaFor(await appliedIn(worker), postgresDialect, this.#list))
     if (state.verdict === 'compatible') return { version: state.version, applied: 0 }
     const [{ empty }] = await worker.unsafe("select to_regclass('users') is null as empty")
     if (empty) await this.#create(worker)
     else {
-      const unrecorded = withoutChecksum(applied, state.known)
-      await this.#inTransaction(worker, 'prepare', [
-        versionTable(postgresDialect),
-        progressTable,
-        ...unrecorded.map(version => recordVersion(version, this.#list, postgresDialect)),
-      ])
       for (let version = state.version + 1; version <= this.#list.length; version++) {
         await this.#apply(worker, version)
       }

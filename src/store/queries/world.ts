@@ -125,10 +125,8 @@ export const benefitQueries = (db: Database) => ({
 
 /** Client flags as columns. Without an explicit choice, the device flow is on for public clients. */
 export const clientFlags = (clients: 'clients' | 'c'): Sql => sql`
-    coalesce((select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id), 0) as implicit_grant,
-    coalesce(
-      (select d.enabled from device_flow_clients d where d.client_id = ${verbatim(clients)}.id),
-      case when ${verbatim(clients)}.kind = 'public' then 1 else 0 end) as device_flow`
+    ${verbatim(clients)}.implicit_grant,
+    coalesce(${verbatim(clients)}.device_flow, case when ${verbatim(clients)}.kind = 'public' then 1 else 0 end) as device_flow`
 
 export interface ClientFlags {
   readonly implicit_grant: number

@@ -1,8 +1,7 @@
 import { isRefusal } from '../../contract/problem.ts'
-import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { MAX_EDITORS } from '../../contract/resources/world.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
-import { tagsToStore } from '../../domain/tags.ts'
+import { checkTags } from '../../domain/tags.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { changeChannel } from '../commands/channels.ts'
@@ -13,23 +12,19 @@ import { isOneOf, sql } from '../sql/tag.ts'
 import { atMost } from './at-most.ts'
 import { defineResource, hasValues, type ImportLine, type StoredLine } from './resource.ts'
 
-/** Tags that break the rule are accepted if the channel has exactly them (D-80). */
-const tagsOf = ({ tags = [] }: TransferLine<'channel'>, row: StoredLine<'channel'> | undefined) =>
-  tagsToStore(row?.tags ?? [], tags)
-
 export const channel = defineResource('channel', {
   table: 'channels',
   key: ['user_id'],
   select: channelColumns,
-  conflicts: async () => (line, row) => {
-    const tags = tagsOf(line, row)
+  conflicts: async () => line => {
+    const tags = checkTags(line.tags ?? [])
     return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined
   },
-  asStored: (line, row) => {
+  asStored: line => {
     const { tags, content_classification_labels: labels } = line
     return {
       ...line,
-      ...(tags && { tags: tagsOf(line, row) as string[] }),
+      ...(tags && { tags: checkTags(tags) as string[] }),
       ...(labels && { content_classification_labels: inLabelOrder(labels) as typeof labels }),
     }
   },

@@ -1,4 +1,4 @@
-/** Files that say less than an export does: of earlier versions, or written by hand. */
+/** Lines that say less than those of an export, as in a file that is written by hand. */
 import { describe, expect, test } from 'bun:test'
 import { MAX_EDITORS } from '../../src/contract/resources/world.ts'
 import { isoSeconds } from '../../src/kit/clock.ts'
@@ -29,7 +29,7 @@ describe.each([...engines])('on %s', engine => {
   const onStation = (work: (station: Station) => Promise<void>) =>
     withStations([engine], station => work(station as Station))
 
-  test('a file of the version before has the values that an upgrade gives (D-94)', () =>
+  test('fields that lines leave out have their defaults, or the values of the channel (D-94)', () =>
     onStation(async station => {
       const before = isoSeconds(Date.now())
       const summary = await imported(
@@ -74,7 +74,7 @@ describe.each([...engines])('on %s', engine => {
       for (const time of [created_at, followed_at]) expect(time >= before && time <= after).toBe(true)
     }))
 
-  test('a line that changes only one of the newer fields counts as changed, and again as unchanged', () =>
+  test('a line that changes only one optional field counts as changed, and again as unchanged', () =>
     onStation(async station => {
       const video = { type: 'video', id: '30', user_id: '1', created_at: '2026-01-02T00:00:00Z' }
       const editor = { type: 'editor', user_id: '1', editor_id: '2' }
