@@ -25,6 +25,7 @@ const ANY_ROOM = {
   taken: {},
   held: {},
   slow: [],
+  quick: [],
 }
 
 interface Bench {

@@ -186,7 +186,7 @@ describe.skipIf(!engines.includes('postgres'))('retention', () => {
   }
   const settle = async () => {
     const most = { notifications: 1000, verifications: 1000 }
-    const room = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [] }
+    const room = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [], quick: [] }
     const { claimed } = await store.commands.claimWebhooks({ room, claim: 'c', forMilliseconds: 30_000 })
     await store.commands.settleDeliveries({
       outcomes: claimed.map(({ id, kind, subscription_id }) => ({

@@ -16,6 +16,7 @@ import {
   storeNow,
 } from './claim-deliveries.ts'
 import { firstInLane, isFirstInLane } from './claim-socket-messages.ts'
+import { type DeliveryOutcome, settleDeliveries } from './event-deliveries.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
 
 /** Queues and scheduled messages that one claim looks at. */
@@ -62,14 +63,16 @@ interface Subscription {
 }
 
 /**
- * Claims messages that are due, the oldest first, as many as there is room for. Of messages in one lane only the first is
+ * Settles what has ended, and claims messages that are due, the oldest first, as many as there is room for. Both in one
+ * transaction, because waiting for the disk takes the longest. Of messages in one lane only the first is
  * claimed. Events of a batched type are put into one message when they are claimed for the first time, and stay together
  * after that.
  */
 export async function claimWebhooks(
   tx: Transaction,
-  args: ClaimTimes & { readonly room: WebhookRoom },
+  args: ClaimTimes & { readonly room: WebhookRoom; readonly outcomes?: readonly DeliveryOutcome[] },
 ): Promise<ClaimedWebhooks> {
+  await settleDeliveries(tx, { outcomes: args.outcomes ?? [] })
   await tx.get(readAlongIndexes)
   const admission = new Admission(args.room)
   const queues = await tx.all<DueQueue>(
@@ -91,7 +94,11 @@ export async function claimWebhooks(
   const claimed = await claimThese(tx, [...claim.claims.values()], args)
   await putIntoQueues(tx, [...claim.waiting.values()])
   if (isCut) await putOthersIntoQueues(tx, [...claim.waiting.values()])
-  const left = looks.map(look => ({ name: look.name, milliseconds: nextLook(look, args.forMilliseconds) }))
+  const filled = new Set([...claim.waiting.values()].map(({ queue }) => queue))
+  const left = looks.map(look => ({
+    name: look.name,
+    milliseconds: nextLook(look, filled.has(look.name), args.forMilliseconds),
+  }))
   await rescheduleQueues(tx, left)
   const hasMore = isCut || queues.length === MAX_QUEUES
   return { claimed, more: hasMore || left.some(({ milliseconds }) => milliseconds === 0) }
@@ -148,11 +155,11 @@ interface Look extends DueQueue {
   milliseconds: number | undefined
 }
 
-/** When to look at a queue again; undefined if it is empty. */
-function nextLook({ most, rows, used, failures, milliseconds }: Look, claimMilliseconds: number) {
+/** When to look at a queue again; undefined if it is empty. `isFilled`: messages were put into it since it was looked at. */
+function nextLook(look: Look, isFilled: boolean, claimMilliseconds: number) {
+  const { most, rows, used, failures, milliseconds } = look
   if (milliseconds !== undefined) return milliseconds
-  if (most === 0) return BUSY_MILLISECONDS
-  if (rows.length > used) return BUSY_MILLISECONDS
+  if (most === 0 || isFilled || rows.length > used) return BUSY_MILLISECONDS
   if (rows.length < most) return undefined
   // The end of the request decides, unless its process dies.
   return failures > 0 || rows.some(row => row.lane !== null) ? claimMilliseconds : 0

@@ -2,8 +2,14 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { type Posted, type Poster, post, SEND_RULES } from '../../src/events/post.ts'
+import {
+  SEND_RULES,
+  type WebhookRequest,
+  WebhookSender,
+  type WebhookSenderOptions,
+} from '../../src/events/webhook-sender.ts'
 import { CertificateAuthority } from '../support/certificate.ts'
+import { until } from './receiver.ts'
 
 /** For an answer that comes, however busy the machine is, and for one that is to be late. */
 const PATIENCE = 30_000
@@ -32,11 +38,17 @@ async function rawServer(speak: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/hook`, closed }
 }
 
-const any: Poster = { rule: SEND_RULES.any, milliseconds: PATIENCE }
-const hasty: Poster = { ...any, milliseconds: LIMIT }
+const any: WebhookSenderOptions = { rule: SEND_RULES.any, milliseconds: PATIENCE }
+const hasty: WebhookSenderOptions = { ...any, milliseconds: LIMIT }
 const expectLate = { failure: `no answer within ${LIMIT / 1000} s` }
-const send = (callback: string, more: Partial<Posted> = {}, poster = any) =>
-  post(poster, { callback, headers: { 'X-One': '1' }, body: '{"a":"ä"}', readsAnswer: false, ...more })
+const send = (callback: string, more: Partial<WebhookRequest> = {}, options = any) =>
+  new WebhookSender(options).send({
+    callback,
+    headers: { 'X-One': '1' },
+    body: '{"a":"ä"}',
+    readsAnswer: false,
+    ...more,
+  })
 
 /** Writes for ever, as fast as the client reads. */
 function flood(socket: Socket, piece: string | Uint8Array): void {
@@ -67,7 +79,12 @@ describe('a request', () => {
     expect(await send(`http://localhost:${port}/hook?a=b%20c`)).toEqual({ status: 204, body: '' })
     expect(seen).toStartWith('POST /hook?a=b%20c HTTP/1.1\r\n')
     const headers = seen.toLowerCase()
-    for (const line of ['x-one: 1', `host: localhost:${port}`, 'content-length: 10', 'connection: close'])
+    for (const line of [
+      'x-one: 1',
+      `host: localhost:${port}`,
+      'content-length: 10',
+      'connection: keep-alive',
+    ])
       expect(headers).toContain(`\r\n${line}\r\n`)
     expect(headers).toContain('\r\naccept-encoding: identity\r\n')
     expect(headers).not.toContain('transfer-encoding')
@@ -86,8 +103,118 @@ describe('a request', () => {
   })
 })
 
+describe('a connection', () => {
+  /** Counts connections, and answers every request on them. */
+  async function keepingServer(answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok') {
+    const sockets = new Set<Socket>()
+    const seen = { connections: 0, requests: 0, closed: 0 }
+    const port = await listen(
+      createServer(socket => {
+        seen.connections += 1
+        sockets.add(socket)
+        socket.on('error', () => undefined)
+        socket.on('close', () => {
+          seen.closed += 1
+          sockets.delete(socket)
+        })
+        socket.on('data', () => {
+          seen.requests += 1
+          socket.write(answer)
+        })
+      }),
+    )
+    return { port, seen, sockets }
+  }
+  const request = (callback: string) => ({ callback, headers: {}, body: '{}', readsAnswer: false })
+
+  test('is kept for the next request to the same host, at the address that was checked', async () => {
+    const { port, seen } = await keepingServer()
+    let lookups = 0
+    const sender = new WebhookSender({
+      ...any,
+      resolve: async () => {
+        lookups += 1
+        return [{ address: '127.0.0.1', family: 4 }]
+      },
+    })
+    for (let n = 0; n < 3; n++)
+      expect(await sender.send(request(`http://one.test:${port}/${n}`))).toEqual({ status: 200, body: '' })
+    expect([seen.connections, lookups]).toEqual([1, 1])
+    await sender.send(request(`http://two.test:${port}/`))
+    expect([seen.connections, lookups]).toEqual([2, 2])
+    sender.close()
+    await until(() => seen.closed === 2)
+  })
+
+  test('that the receiver has closed is replaced, and the request is sent', async () => {
+    const { port, seen, sockets } = await keepingServer()
+    const sender = new WebhookSender(any)
+    for (let n = 0; n < 3; n++) {
+      expect(await sender.send(request(`http://127.0.0.1:${port}/`))).toEqual({ status: 200, body: '' })
+      for (const socket of sockets) socket.destroy()
+    }
+    expect(seen.connections).toBe(3)
+    sender.close()
+  })
+
+  test('is closed after four idle seconds', async () => {
+    const { port, seen } = await keepingServer()
+    const sender = new WebhookSender(any)
+    await sender.send(request(`http://127.0.0.1:${port}/`))
+    expect(seen.closed).toBe(0)
+    await until(() => seen.closed === 1)
+  }, 20_000)
+
+  test('at most 256 are idle', async () => {
+    const { port, seen } = await keepingServer()
+    const address = [{ address: '127.0.0.1', family: 4 }]
+    const sender = new WebhookSender({ ...any, resolve: async () => address })
+    const hosts = Array.from({ length: 300 }, (_, n) => `http://h${n}.test:${port}/`)
+    await Promise.all(hosts.map(host => sender.send(request(host))))
+    await until(() => seen.closed >= 44)
+    expect(seen.connections - seen.closed).toBeLessThanOrEqual(256)
+    sender.close()
+  })
+
+  test('is not opened to an address that the rule does not allow, by name or by number', async () => {
+    const { port, seen } = await keepingServer()
+    const rule = { allowsUrl: () => true, allowsAddress: () => false }
+    const sender = new WebhookSender({ ...any, rule })
+    for (const host of ['localhost', '127.0.0.1', '127.1', '[::1]', '[::ffff:127.0.0.1]'])
+      expect([host, await sender.send(request(`http://${host}:${port}/`))]).toEqual([
+        host,
+        { failure: 'the address of the callback is not public' },
+      ])
+    expect(seen.connections).toBe(0)
+  })
+
+  test('on which a receiver goes on sending is not a way to fill the memory', async () => {
+    const { port, sockets } = await keepingServer()
+    const sender = new WebhookSender(any)
+    await sender.send(request(`http://127.0.0.1:${port}/`))
+    const [socket] = sockets
+    const before = process.memoryUsage().rss
+    let written = 0
+    const piece = Buffer.alloc(1 << 16, 'x')
+    const { promise: refused, resolve } = Promise.withResolvers<void>()
+    socket?.on('close', resolve)
+    const write = () => {
+      while (socket !== undefined && !socket.destroyed && written < 200 * piece.length) {
+        written += piece.length
+        if (!socket.write(piece)) return
+      }
+    }
+    socket?.on('drain', write)
+    write()
+    await refused
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 << 20)
+    expect(await sender.send(request(`http://127.0.0.1:${port}/`))).toEqual({ status: 200, body: '' })
+    sender.close()
+  }, 20_000)
+})
+
 describe('a hostile answer', () => {
-  const cases: [string, (socket: Socket) => void, object, Poster?][] = [
+  const cases: [string, (socket: Socket) => void, object, WebhookSenderOptions?][] = [
     ['no answer', () => undefined, expectLate, hasty],
     ['a closed connection', socket => socket.destroy(), { failure: 'ECONNRESET' }],
     ['no HTTP', socket => socket.end('220 smtp ready\r\n'), { failure: expect.stringMatching(/^HPE_/) }],
