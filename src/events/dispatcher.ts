@@ -34,6 +34,7 @@ import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
+const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
@@ -136,6 +137,9 @@ export class WebhookDispatcher implements Measured {
    */
   async #takeTurn(): Promise<boolean> {
     const { store, clock } = this.#options
+    // Others that were sent with them end at about the same time: one commit for all of them.
+    if (this.#finished.length > 0 && this.#finished.length < this.#slots.inFlight)
+      await Bun.sleep(GATHER_MILLISECONDS)
     if (this.#finished.length === 0 && !(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
     const { claimed, more } = await this.#settling(outcomes =>
