@@ -109,7 +109,7 @@ export function mediaServersIn(file: string): MediaServerAddress[] {
   return withSqlite(file, 'read', connection => {
     const table = connection.query("select 1 from sqlite_schema where name = 'media_servers'").get()
     if (table === null) return []
-    const query = 'select name, adapter, api_url, user_id from media_servers order by name'
+    const query = 'select name, adapter, api_url from media_servers order by name'
     return connection.query(query).all() as MediaServerAddress[]
   })
 }
