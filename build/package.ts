@@ -2,13 +2,16 @@
  * npm runs this after installing the repository (also from a git URL) and before packing it, unless nothing has changed
  * since. Builds JavaScript and type
  * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
- * `packages/client`, which installs without the runtime; and the program as one file, which the `strand` command runs.
+ * `packages/client`, which installs without the runtime; the program as one file, which the `strand` command runs; and the
+ * OpenAPI documents.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isBuiltFromSources, SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
+import { openapiDocument, PUBLIC_FAMILIES } from '../src/reference/openapi.ts'
 import { inlineCalls } from '../src/site/inline-calls.ts'
+import { VERSION } from '../src/version.ts'
 import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
 import { bundleProgram } from './program-bundle.ts'
@@ -38,6 +41,7 @@ try {
     await bundle(entryPoint, 'cjs', out)
   }
   await bundleProgram(ROOT, join(out, 'program'))
+  writeOpenapi(join(out, 'openapi'))
   cpSync(join(out, 'client'), clientOut, { recursive: true })
   writeDeclarations(ROOT, [
     { entryPoints: ENTRY_POINTS, out },
@@ -45,13 +49,24 @@ try {
   ])
   // While the files change, and if that fails, the sources run.
   rmSync(join(ROOT, SOURCES_FILE), { force: true })
-  for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
+  for (const folder of ['testing', 'client', 'program', 'openapi', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
   writeFileSync(join(ROOT, SOURCES_FILE), sources)
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {
   rmSync(built, { recursive: true, force: true })
+}
+
+/** The documents that `strand openapi` prints, with and without `--control`. */
+function writeOpenapi(folder: string): void {
+  const options = { version: VERSION, serverUrl: 'http://localhost:8080' }
+  mkdirSync(folder)
+  for (const [name, document] of [
+    ['openapi.json', openapiDocument({ ...options, families: PUBLIC_FAMILIES })],
+    ['control.openapi.json', openapiDocument(options)],
+  ] as const)
+    writeFileSync(join(folder, name), `${JSON.stringify(document, null, 2)}\n`)
 }
 
 async function bundle(entryPoint: string, format: 'esm' | 'cjs', outdir: string): Promise<void> {

@@ -140,6 +140,14 @@ describe('the package', () => {
     expect([code, stdout]).toEqual([0, `${VERSION}\n`])
   })
 
+  test('has the OpenAPI documents that strand openapi prints', async () => {
+    for (const [file = '', ...flags] of [['openapi.json'], ['control.openapi.json', '--control']]) {
+      const { stdout } = await run(['npx', '--no-install', 'strand', 'openapi', ...flags])
+      expect(stdout.length).toBeGreaterThan(100_000)
+      expect(readFileSync(join(folder, 'node_modules/strand/dist/openapi', file), 'utf8')).toBe(stdout)
+    }
+  })
+
   test('runs with the bytecode of another runtime, with a part of it, and without', async () => {
     const version = () => run(['npx', '--no-install', 'strand', 'version'])
     const bytecode = join(folder, 'node_modules/strand/dist/program/main.js.jsc')

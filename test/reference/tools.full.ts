@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installListed } from '../support/listed-packages.ts'
+import { StrandProcess } from '../support/strand-process.ts'
 
 const TOOLS = join(import.meta.dirname, 'tools')
-const PUBLIC = 'docs/reference/openapi.json'
-const WHOLE = 'docs/reference/control.openapi.json'
 const INSTALL_MILLISECONDS = 300_000
 const RUN_MILLISECONDS = 120_000
 const STRICTER = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }
@@ -34,13 +33,25 @@ export type Control = paths['/control/users']
 describe('tools for OpenAPI', () => {
   let folder: string
   let work: string
+  let publicFile: string
+  let wholeFile: string
   beforeAll(async () => {
     const installed = await installListed(TOOLS)
     if (installed === undefined) throw new Error('npm could not install the tools')
     folder = installed
     work = mkdtempSync(join(folder, 'work-'))
+    publicFile = await printedTo('openapi.json')
+    wholeFile = await printedTo('control.openapi.json', '--control')
   }, INSTALL_MILLISECONDS)
   afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+  async function printedTo(name: string, ...flags: readonly string[]): Promise<string> {
+    const printed = new StrandProcess(['openapi', ...flags])
+    expect(await printed.exit()).toBe(0)
+    const file = join(work, name)
+    writeFileSync(file, printed.stdout)
+    return file
+  }
 
   async function run(program: string, ...words: readonly string[]): Promise<string> {
     const child = Bun.spawn(['node', join(folder, program), ...words], {
@@ -58,7 +69,7 @@ describe('tools for OpenAPI', () => {
     'redocly lint finds nothing in either document',
     async () => {
       const config = join(folder, 'redocly.yaml')
-      for (const file of [PUBLIC, WHOLE]) {
+      for (const file of [publicFile, wholeFile]) {
         const words = ['lint', '--config', config, '--format', 'json', file]
         const { problems } = JSON.parse(await run('node_modules/@redocly/cli/bin/cli.js', ...words))
         expect(problems).toEqual([])
@@ -69,14 +80,14 @@ describe('tools for OpenAPI', () => {
 
   test(
     'spectral finds nothing in the whole document',
-    async () => expect(JSON.parse(await run('spectral.js', WHOLE))).toEqual([]),
+    async () => expect(JSON.parse(await run('spectral.js', wholeFile))).toEqual([]),
     RUN_MILLISECONDS,
   )
 
   test(
     'openapi-typescript generates types that compile under strict and find mistakes',
     async () => {
-      await run('node_modules/openapi-typescript/bin/cli.js', PUBLIC, '-o', join(work, 'api.ts'))
+      await run('node_modules/openapi-typescript/bin/cli.js', publicFile, '-o', join(work, 'api.ts'))
       writeFileSync(join(work, 'program.ts'), PROGRAM)
       const compilerOptions = { strict: true, ...STRICTER, noEmit: true, module: 'nodenext', types: [] }
       writeFileSync(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
