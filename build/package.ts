@@ -1,14 +1,12 @@
 /**
- * npm runs this after installing the repository (also from a git URL) and before packing it, unless nothing has changed
- * since. Builds JavaScript and type
- * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
- * `packages/client`, which installs without the runtime; the program as one file, which the `strand` command runs; and the
- * OpenAPI documents.
+ * npm runs this after installing the repository (also from a git URL) and before packing it. Builds what the package has:
+ * JavaScript and type declarations for programs that import it from Node, as ES modules and, for Jest, as CommonJS, and the
+ * same of the client for `packages/client`, which installs without the runtime; the program as one file, which the `strand`
+ * command of the package runs; and the OpenAPI documents.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBuiltFromSources, SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
 import { openapiDocument, PUBLIC_FAMILIES } from '../src/reference/openapi.ts'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { VERSION } from '../src/version.ts'
@@ -27,10 +25,7 @@ if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
   console.log('dist: not built, because the development dependencies are not installed')
   process.exit(0)
 }
-if (isBuiltFromSources(ROOT)) process.exit(0)
 
-// Taken first: a source that changes during the build makes the bundle outdated.
-const sources = stateOfSources(ROOT)
 writeClientTypes()
 const built = mkdtempSync(join(tmpdir(), 'strand-dist-'))
 try {
@@ -47,12 +42,9 @@ try {
     { entryPoints: ENTRY_POINTS, out },
     { entryPoints: ['client/index.ts'], out: clientOut },
   ])
-  // While the files change, and if that fails, the sources run.
-  rmSync(join(ROOT, SOURCES_FILE), { force: true })
   for (const folder of ['testing', 'client', 'program', 'openapi', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
-  writeFileSync(join(ROOT, SOURCES_FILE), sources)
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {
   rmSync(built, { recursive: true, force: true })
