@@ -337,13 +337,13 @@ export function checkPostgres(
       isAsynchronous && standbysConnected > 0,
       warning,
       `${standbysConnected} ${standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
-      'set synchronous_standby_names, as described in docs/scale-out.md',
+      'set synchronous_standby_names, as described in docs/several-nodes.md',
     ],
     [
       isAsynchronous && standbysConnected === 0 && servers > 1,
       warning,
       'DATABASE_URL names several servers, but no standby follows the primary',
-      'start replication, as described in docs/scale-out.md',
+      'start replication, as described in docs/several-nodes.md',
     ],
     [
       isSynchronous && (synchronousCommit === 'local' || synchronousCommit === 'remote_write'),

@@ -70,7 +70,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     )
   if (config.workers > 1 && config.databaseUrl === undefined)
     throw new OperatorError(
-      'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/scale-out.md)',
+      'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/several-nodes.md)',
     )
   if (config.workers > 1 && config.healthListen !== undefined)
     throw new OperatorError(
