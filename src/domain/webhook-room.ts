@@ -74,6 +74,11 @@ export class Admission {
     return this.#quick.has(queue) ? QUICK_HOST_SLOTS : HOST_SLOTS
   }
 
+  /** Whether this is the queue of a host that answers quickly. */
+  isQuick(queue: string): boolean {
+    return this.#quick.has(queue)
+  }
+
   /** How many messages of a queue are worth looking at. */
   most(queue: string, isFailing: boolean): number {
     const taken = this.#taken.get(queue) ?? 0
