@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
 import { OperatorError } from '../kit/operator-error.ts'
+import type { Config } from '../server/config.ts'
 import { type PartitionRun, partitionStore, planPartitions } from '../store/partition-store.ts'
 
 /** Gives the configured store partitions: what is left to do, and doing it. */

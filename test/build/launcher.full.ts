@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { BUILD_FOLDER, packedTarball } from '../support/packed.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 

@@ -24,10 +24,13 @@ function readDependencies(document: string): Map<string, ReadonlySet<string>> {
   )
 }
 
-/** The module of a file: its folder under src, or the file itself if it stands at the top. */
+/**
+ * The module of a file: its folder under src. Each file of server/ is a module: other modules use the settings
+ * and the version, and the app uses those modules.
+ */
 function moduleOf(file: string): string {
-  const [first = ''] = relative('src', file).split('/')
-  return first
+  const [first = '', second = ''] = relative('src', file).split('/')
+  return first === 'server' ? `${first}/${second}` : first
 }
 
 function importsOf(file: string): string[] {
@@ -106,6 +109,10 @@ describe('the layers of the store', () => {
 })
 
 describe('what belongs in one place only', () => {
+  test('only main.ts stands beside the folders of src', () => {
+    expect(files.filter(file => dirname(file) === 'src')).toEqual(['src/main.ts'])
+  })
+
   const mentions = (pattern: RegExp) => files.filter(file => pattern.test(contents.get(file) ?? ''))
 
   test('Bun.serve is in http', () => {
@@ -120,7 +127,7 @@ describe('what belongs in one place only', () => {
       file =>
         !file.startsWith('src/store/') && importsOf(file).some(target => target.includes('store/engines/')),
     )
-    expect(outside).toEqual(['src/open-store.ts'])
+    expect(outside).toEqual(['src/server/open-store.ts'])
   })
   test('cookies are in pages', () => {
     for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/site/')
@@ -142,7 +149,7 @@ describe('what belongs in one place only', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')
   })
   test('process.env is in config.ts', () => {
-    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config.ts'])
+    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/server/config.ts'])
   })
   test('the contract and the client know nothing of the machine', () => {
     for (const file of files.filter(each => /^src\/(contract|client)\//.test(each))) {
@@ -164,8 +171,8 @@ describe('what belongs in one place only', () => {
       files
         .filter(file => file.startsWith(`src/${folder}/`))
         .map(file => relative(`src/${folder}`, file))
-        // Resources and types of events are no operations.
-        .filter(file => file.includes('/') && !/^(resources|events)\//.test(file))
+        // Resources, types of events and the reference are no operations.
+        .filter(file => file.includes('/') && !/^(resources|events|reference)\//.test(file))
         .sort()
     expect(names('operations')).toEqual(names('contract'))
   })

@@ -6,8 +6,8 @@ import { HELIX_OPERATIONS, REMOVED_OPERATIONS } from '../../src/contract/helix-r
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
+import { DIFFERENCES } from '../../src/contract/reference/differences.ts'
 import { strictRules } from '../../src/contract/strict.ts'
-import { DIFFERENCES } from '../../src/reference/differences.ts'
 import { leaves } from '../support/command-tree.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [

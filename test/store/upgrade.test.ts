@@ -1,8 +1,8 @@
 /** A store of the schema before `010-neighbours`, with something in every table that it changes, is upgraded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { type StrandServer, startServer } from '../../src/serve.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { type StrandServer, startServer } from '../../src/server/serve.ts'
 import { migrations } from '../../src/store/engines/migrations/index.ts'
 import { migrateTo } from '../support/migrate-to.ts'
 import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'

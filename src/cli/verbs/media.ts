@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander'
-import { urlOf } from '../../config.ts'
 import {
   ADAPTERS,
   type AdapterName,
@@ -10,6 +9,7 @@ import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE } from '../../kit/small-file.ts'
+import { urlOf } from '../../server/config.ts'
 import { configOf } from '../store-flags.ts'
 import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid, readGivenFile } from '../terminal/flag-values.ts'
