@@ -27,8 +27,8 @@ import { StreamFeedSubscriber } from '../directory/stream-feed-subscriber.ts'
 import { EventSockets } from '../events/event-sockets.ts'
 import { Cursors } from '../http/cursor.ts'
 import { LeasedLimiter } from '../http/leased-limiter.ts'
-import type { Peer } from '../http/listen.ts'
 import { LocalLimiter } from '../http/rate-limit.ts'
+import { NO_PEER } from '../http/request-context.ts'
 import { RequestQueue } from '../http/request-queue.ts'
 import { Application } from '../http/server.ts'
 import { Traffic } from '../http/traffic.ts'
@@ -269,9 +269,9 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         }),
         rtmpUrl: media && rtmpUrlOf(publicUrl, media.port),
         callApi: (request, address) =>
-          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix', 'playback']),
+          application.handle(request, { ...NO_PEER, address: () => address }, ['helix', 'playback']),
         callControl: (request, operator, address) =>
-          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['control'], operator),
+          application.handle(request, { ...NO_PEER, address: () => address }, ['control'], operator),
         operatorSessions: new OperatorSessions({
           ring: folder.ring,
           store: opened,
@@ -441,9 +441,6 @@ export interface LocalApp {
   close(): Promise<void>
 }
 
-/** The peer of requests made inside this process. */
-const LOCAL_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
-
 /** Operations of the control API read the store, except the list of what is live; all others read what is in memory. */
 function needsMemory({ url }: Request): boolean {
   const { pathname } = new URL(url)
@@ -468,7 +465,7 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
       operatorToken,
       answer: async request => {
         if (needsMemory(request)) await catchUp()
-        return application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'playback', 'control'])
+        return application.handle(request, NO_PEER, ['helix', 'oauth', 'playback', 'control'])
       },
       close: () => lifetime.close(),
     }

@@ -1,7 +1,10 @@
+import { PUBLIC_FAMILIES } from '../contract/reference/openapi.ts'
 import type { EventSockets } from '../events/event-sockets.ts'
+import { answerBeforeReady } from '../http/error-response.ts'
+import type { ServedFamilies } from '../http/families.ts'
 import { openHealthListener } from '../http/health-listener.ts'
 import { type Listening, listen } from '../http/listen.ts'
-import { type Application, answerBeforeReady, PUBLIC_SIDE, type Side } from '../http/server.ts'
+import type { Application } from '../http/server.ts'
 import { DescriptorGuard, SheddingListener } from '../http/shedding.ts'
 import { Lifetime } from '../kit/lifetime.ts'
 import { OperatorError } from '../kit/operator-error.ts'
@@ -53,20 +56,20 @@ async function start(
   const sharesPort = options.sharesPort ?? false
   const listeners: Listening[] = []
   const guard = new DescriptorGuard(options.log)
-  const open = ({ host, port }: Address, side: Side, remedy: string): string => {
+  const open = ({ host, port }: Address, served: ServedFamilies, remedy: string): string => {
     const openAt = (at: number) =>
       listenOrExplain(
         remedy,
         host,
         at,
         (request, peer) =>
-          application === undefined ? answerBeforeReady(request) : application.receive(request, peer, side),
+          application === undefined ? answerBeforeReady(request) : application.receive(request, peer, served),
         { sharesPort, sockets: () => eventSockets },
       )
     const listening = new SheddingListener(openAt, port)
     listeners.push(listening)
     servers.onClose(() => listening.stop())
-    if (side.includes('helix')) {
+    if (served.includes('helix')) {
       guard.watch(listening)
       servers.onClose(() => guard.stop())
     }
@@ -74,8 +77,8 @@ async function start(
   }
   const openAll = (): { url: string; operatorUrl: string | undefined } => {
     const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'], PORT_FLAGS.operator)
-    const publicSide: Side = operatorUrl === undefined ? [...PUBLIC_SIDE, 'control'] : PUBLIC_SIDE
-    return { url: open(config.listen, publicSide, PORT_FLAGS.public), operatorUrl }
+    const served = operatorUrl === undefined ? [...PUBLIC_FAMILIES, 'control' as const] : PUBLIC_FAMILIES
+    return { url: open(config.listen, served, PORT_FLAGS.public), operatorUrl }
   }
   prepareDataFolder(config)
   // The port is opened first, so that early requests get a 503 instead of a refused connection. With other nodes on the
