@@ -50,7 +50,7 @@ export interface Route {
   answer(context: RequestContext, params: Readonly<Record<string, string>>): Answer
 }
 
-/** A route of one path, or of several that are told apart by the request. */
+/** A route of one path, or of all paths that a condition accepts. */
 interface Row extends Route {
   readonly path: string | ((context: RequestContext) => boolean)
   /** Only on listeners that serve this family; undefined: on all. */

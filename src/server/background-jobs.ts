@@ -14,6 +14,7 @@ import type { Services } from '../operations/implement.ts'
 import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/history.ts'
 import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
+import type { Role } from './app-options.ts'
 import type { Config } from './config.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import type { MetricsExporter } from './metrics.ts'
@@ -36,8 +37,8 @@ export interface JobContext {
   readonly report: StoreReport
   readonly history: MetricsHistory
   readonly recordings: Recordings | undefined
-  /** Whether this process takes turns sweeping the store. */
-  readonly sweeps: boolean
+  /** Only servers take turns sweeping the store. */
+  readonly role: Role
   isDraining(): boolean
 }
 
@@ -68,7 +69,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(FEED_POLL_MILLISECONDS, () => services.directory.complete(), 'reading live streams failed')
   lifetime.onClose(() => services.directory.close())
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
-  if (!context.sweeps) return
+  if (context.role === 'command') return
   const skips = new ClockSkips(services.clock)
   let listensSince = services.clock.now()
   const endSilentBroadcasts = async () => {

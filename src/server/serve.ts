@@ -9,7 +9,8 @@ import { DescriptorGuard, SheddingListener } from '../http/shedding.ts'
 import { Lifetime } from '../kit/lifetime.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Services } from '../operations/implement.ts'
-import { type AppOptions, createApp } from './app.ts'
+import { createApp } from './app.ts'
+import type { AppOptions } from './app-options.ts'
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
 
@@ -90,7 +91,7 @@ async function start(
     url: early?.url,
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
-    sweeps: true,
+    role: 'server',
     storeWait: { seconds: config.storeWaitSeconds, isStopping: () => options.isStopping?.() ?? false },
     metrics: guard,
   })

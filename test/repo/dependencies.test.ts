@@ -24,13 +24,10 @@ function readDependencies(document: string): Map<string, ReadonlySet<string>> {
   )
 }
 
-/**
- * The module of a file: its folder under src. Each file of server/ is a module: other modules use the settings
- * and the version, and the app uses those modules.
- */
+/** The module of a file: its folder under src, or the file itself if it has a row. */
 function moduleOf(file: string): string {
-  const [first = '', second = ''] = relative('src', file).split('/')
-  return first === 'server' ? `${first}/${second}` : first
+  const path = relative('src', file)
+  return dependencies.has(path) ? path : (path.split('/')[0] ?? '')
 }
 
 function importsOf(file: string): string[] {
