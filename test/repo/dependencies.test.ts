@@ -135,6 +135,13 @@ describe('what belongs in one place only', () => {
     // The client's receiver of events runs in another program, which has no other code of ours; it bounds what it reads too.
     expect(mentions(reading)).toEqual(['src/client/event-receiver.ts', 'src/kit/read-body.ts'])
   })
+  test('a problem is thrown for malformed input and rate limits only; handlers return refusals', () => {
+    const handlers = files.filter(file => /^src\/(operations|auth|domain|store|directory)\//.test(file))
+    const throwing = handlers.filter(file =>
+      /\braise\(|throw (?:new Problem|problem)\(/.test(contents.get(file) ?? ''),
+    )
+    expect(throwing).toEqual(['src/auth/oauth-limits.ts', 'src/operations/timestamp.ts'])
+  })
   test('pages read text through their list of fields', () => {
     const pages = files.filter(file => file.startsWith('src/site/'))
     const parsing = pages.filter(file =>
