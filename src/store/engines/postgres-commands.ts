@@ -15,7 +15,6 @@ import type { Metrics } from '../../kit/metrics.ts'
 import { type CommandName, channelOf } from '../command-list.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
-import { Admission } from './admission.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -23,6 +22,7 @@ import { isLockTimeout, postgresDatabase, translatePostgresError } from './postg
 import { LOCK_MILLISECONDS, type Pools, sizesOf, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
 import { PostgresTransaction, type TransactionLimits } from './postgres-transaction.ts'
 import { type Job, runCommand, runGroup, type Writable } from './run-command.ts'
+import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
 const MAX_ATTEMPTS = 5
 /** How long a command keeps its connection while another transaction has locked a row. One that takes long waits longer. */
@@ -53,14 +53,14 @@ interface Attempt extends TransactionLimits {
 export class PostgresCommands {
   /** Of the current primary. */
   #groups: { readonly pools: Pools; readonly commit: GroupCommit<PendingJob> } | undefined
-  readonly #blocked: Admission
+  readonly #blocked: WorkQueue
   readonly #groupSizes = new Histogram(GROUP_SIZES)
   #retries = 0
   #lockWaits = 0
 
   constructor(options: { readonly connections: number }) {
     const places = Math.max(1, Math.floor(sizesOf(options).writing * BLOCKED_SHARE))
-    this.#blocked = new Admission(places, LOCK_MILLISECONDS)
+    this.#blocked = createWorkQueue(places, LOCK_MILLISECONDS)
   }
 
   async run(pools: Pools, job: Job, deadline: number): Promise<CommandOutcome> {
@@ -139,7 +139,7 @@ export class PostgresCommands {
     let blockedSince: number | undefined
     for (;;) {
       try {
-        return await (blockedSince === undefined ? run() : this.#blocked.run(run))
+        return await (blockedSince === undefined ? run() : this.#blocked.run({}, run))
       } catch (thrown) {
         if (!isLockTimeout(thrown) || attempt.isAppending) throw thrown
         const now = performance.now()
