@@ -17,7 +17,7 @@ import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
-import { GroupCommit } from './group-commit.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isLockTimeout, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
 import { LOCK_MILLISECONDS, type Pools, sizesOf, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
 import { PostgresTransaction, type TransactionLimits } from './postgres-transaction.ts'
@@ -67,7 +67,7 @@ export class PostgresCommands {
     const pending = { ...job, deadline }
     if (NOT_DURABLE.has(job.name)) return this.#runAlone(pools.leasing, pending, false)
     if (channelOf(job) === undefined) return this.#runAlone(pools.writing, pending)
-    return (await this.#groupsOn(pools).run(pending)) ?? this.#runAlone(pools.writing, pending)
+    return (await this.#groupsOn(pools).ask(pending)) ?? this.#runAlone(pools.writing, pending)
   }
 
   measure(metrics: Metrics): void {
@@ -96,7 +96,7 @@ export class PostgresCommands {
 
   #groupsOn(pools: Pools): GroupCommit<PendingJob> {
     if (this.#groups?.pools !== pools) {
-      const commit = new GroupCommit<PendingJob>(
+      const commit = createGroupCommit<PendingJob>(
         jobs => this.#runTogether(pools.writing, jobs),
         MAX_GROUP,
         WRITE_QUEUE_MILLISECONDS,
