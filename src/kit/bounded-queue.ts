@@ -10,6 +10,7 @@
  *
  * Waiting is cheap, and refusing early is not: most callers retry at once, and answering them takes time that the work needs.
  */
+import { Fifo } from './fifo.ts'
 
 /** Why work was not started. */
 export type RefusedBecause = 'full' | 'late' | 'abandoned'
@@ -36,35 +37,30 @@ export interface Line<Who> {
 /** First come, first served. Urgent entries go first, and have no limit. */
 export class FirstComeLine implements Line<{ readonly urgent?: boolean }> {
   readonly #most: number
-  readonly #urgent = new Set<Entry>()
-  readonly #others = new Set<Entry>()
+  readonly #urgent = new Fifo<Entry>()
+  readonly #others = new Fifo<Entry>()
 
   constructor(most: number) {
     this.#most = most
   }
 
   get size(): number {
-    return this.#urgent.size + this.#others.size
+    return this.#urgent.length + this.#others.length
   }
 
   add(entry: Entry, { urgent = false }: { readonly urgent?: boolean }): boolean {
-    if (!urgent && this.#others.size >= this.#most) return false
-    ;(urgent ? this.#urgent : this.#others).add(entry)
+    if (!urgent && this.#others.length >= this.#most) return false
+    const line = urgent ? this.#urgent : this.#others
+    line.push(entry)
     return true
   }
 
   take(): Entry | undefined {
-    for (const entries of [this.#urgent, this.#others]) {
-      for (const first of entries) {
-        entries.delete(first)
-        return first
-      }
-    }
-    return undefined
+    return this.#urgent.shift() ?? this.#others.shift()
   }
 
   remove(entry: Entry): boolean {
-    return this.#urgent.delete(entry) || this.#others.delete(entry)
+    return this.#urgent.remove(entry) || this.#others.remove(entry)
   }
 }
 
