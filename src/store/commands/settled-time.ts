@@ -5,7 +5,7 @@ import { noteFact } from './upkeep.ts'
 
 const FACT = 'clock-leads'
 
-export interface NotedTime {
+interface NotedTime {
   readonly now: number
   readonly settled: number
   /** The clock as it was noted. */
