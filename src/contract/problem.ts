@@ -314,8 +314,8 @@ export function problem<N extends ProblemName>(name: N, ...details: ProblemDetai
 }
 
 /**
- * Leaves the stack with a problem. Only for what is checked far above the answer: malformed input and rate limits, where a
- * refusal that is returned and not looked at would let the request pass. All else returns a refusal.
+ * Leaves the stack with a problem. Only for what is checked above a handler, such as tokens, malformed input and rate
+ * limits, where a refusal that is returned and not looked at would let the request pass. Handlers return refusals.
  */
 export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): never {
   throw problem(name, ...details)
