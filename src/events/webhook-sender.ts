@@ -65,7 +65,7 @@ export interface WebhookRequest {
   readonly body: string
   /** Whether the body of the answer is needed, or only its status. */
   readonly readsAnswer: boolean
-  /** If requests of this kind to one address are limited. Such a request has a connection of its own. */
+  /** If requests of this kind to one address are limited. Such a request gets a new connection. */
   readonly shares?: AddressShares | undefined
 }
 
