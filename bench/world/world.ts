@@ -16,7 +16,7 @@ import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 
 const TOKEN_SECONDS = 24 * 3600
-const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
+export const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
 const FIRST_ID = 140_000_000
 const FIRST_GAME = 30_000
 const GAMES = 500

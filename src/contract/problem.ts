@@ -313,7 +313,10 @@ export function problem<N extends ProblemName>(name: N, ...details: ProblemDetai
   return new Problem(refuse(name, ...details))
 }
 
-/** Refuses from inside an expression: `store.clients.find(id) ?? raise('invalid_client')`. */
+/**
+ * Leaves the stack with a problem. Only for what is checked above a handler, such as tokens, malformed input and rate
+ * limits, where a refusal that is returned and not looked at would let the request pass. Handlers return refusals.
+ */
 export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): never {
   throw problem(name, ...details)
 }

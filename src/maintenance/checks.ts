@@ -1,6 +1,6 @@
 /** The checks of `strand doctor`, as pure functions from observations to findings, so that tests need not cause real faults. */
-import type { Address, Config } from '../config.ts'
-import { isLoopback } from '../config.ts'
+import type { Address, Config } from '../server/config.ts'
+import { isLoopback } from '../server/config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
@@ -334,13 +334,13 @@ export function checkPostgres(
       isAsynchronous && standbysConnected > 0,
       warning,
       `${standbysConnected} ${standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
-      'set synchronous_standby_names, as described in docs/scale-out.md',
+      'set synchronous_standby_names, as described in docs/several-nodes.md',
     ],
     [
       isAsynchronous && standbysConnected === 0 && servers > 1,
       warning,
       'DATABASE_URL names several servers, but no standby follows the primary',
-      'start replication, as described in docs/scale-out.md',
+      'start replication, as described in docs/several-nodes.md',
     ],
     [
       isSynchronous && (synchronousCommit === 'local' || synchronousCommit === 'remote_write'),

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
-import type { Config } from '../config.ts'
-import { readMasterKeys, storeFileOf } from '../data-folder.ts'
 import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/descriptors.ts'
-import { SETTINGS } from '../settings.ts'
+import type { Config } from '../server/config.ts'
+import { readMasterKeys, storeFileOf } from '../server/data-folder.ts'
+import { SETTINGS } from '../server/settings.ts'
 import {
   integrityErrors,
   isInUse,

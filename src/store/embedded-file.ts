@@ -99,7 +99,7 @@ export function wrongFollowCounts(file: string): string[] {
 
 /** The media servers of the store. */
 export function mediaServersIn(file: string): MediaServerAddress[] {
-  const query = 'select name, adapter, api_url, user_id from media_servers order by name'
+  const query = 'select name, adapter, api_url from media_servers order by name'
   return withSqlite(file, 'read', connection => connection.query(query).all() as MediaServerAddress[])
 }
 

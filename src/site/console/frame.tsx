@@ -2,7 +2,7 @@
 /** What every page of the console has around it: navigation, search, the operator who is logged in. */
 import type { ComponentChildren } from 'preact'
 import type { Operator } from '../../auth/operator-sessions.ts'
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../../server/version.ts'
 import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'

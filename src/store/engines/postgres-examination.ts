@@ -62,7 +62,7 @@ async function readState(client: SQL): Promise<PostgresState> {
       )
     : []
   const mediaServers: MediaServerAddress[] = row.has_schema
-    ? await client.unsafe('select name, adapter, api_url, user_id from media_servers order by name')
+    ? await client.unsafe('select name, adapter, api_url from media_servers order by name')
     : []
   return {
     version: row.version,

@@ -23,7 +23,6 @@ export interface MediaServerAddress {
   readonly name: string
   readonly adapter: AdapterName
   readonly api_url: string | null
-  readonly user_id: string | null
 }
 
 /** A media server with the hashes of its secrets. */
@@ -71,7 +70,7 @@ export const mediaServerQueries = (db: Database) => ({
 
   all: (): MaybePromise<MediaServerRow[]> =>
     db.all<MediaServerRow>(
-      sql`select name, adapter, api_url, user_id, secret_hash, previous_hash, previous_until
+      sql`select name, adapter, api_url, secret_hash, previous_hash, previous_until
           from media_servers order by name${limitedTo(MOST_SERVERS)}`,
     ),
 
