@@ -14,6 +14,7 @@ import { requireWrk } from './load/wrk.ts'
 import { viewers, writers } from './measures/beside.ts'
 import { bytes } from './measures/bytes.ts'
 import { demo } from './measures/demo.ts'
+import { events } from './measures/events.ts'
 import { growth } from './measures/growth.ts'
 import { harness } from './measures/harness.ts'
 import { imports } from './measures/imports.ts'
@@ -36,6 +37,7 @@ const STANDARD: readonly Measure[] = [
   bytes,
   streamChanges,
   demo,
+  events,
   ...scenarios.map(scenarioMeasure),
   writers,
   viewers,

@@ -1,15 +1,10 @@
 // Finds the Bun that npm installed beside Strand and runs a program in it: the machine itself needs only Node.
 // CommonJS, which Node loads faster than ES modules; what only some starts need is required there.
-const { existsSync, readdirSync, readFileSync, statSync } = require('node:fs')
+const { existsSync, readFileSync, statSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname, join, resolve } = require('node:path')
 
 const PACKAGE = dirname(__dirname)
-const MANIFEST = 'package.json'
-/** What `dist/program` was built from. Not in the package that npm packs. */
-const SOURCES_FILE = join('dist', 'sources.txt')
-/** What the bundle depends on. */
-const SOURCES = ['src', 'build', MANIFEST, 'package-lock.json', 'tsconfig.json']
 /** Until Bun's install script has run, a short text stands in the program's place. */
 const SMALLEST_PROGRAM_BYTES = 1_000_000
 /** How often a launcher that npm started looks whether npm is still there. */
@@ -88,53 +83,10 @@ function bunWords(folder = PACKAGE) {
   ]
 }
 
-/**
- * The program: the bundle of `npm run prepare`. In a checkout it is the sources if they have changed since; an installed
- * package has none.
- */
+/** The program: the sources in a checkout, the bundle in the package, which has no sources. */
 function programFile(folder = PACKAGE) {
-  const isCurrent = !existsSync(join(folder, 'src')) || isBuiltFromSources(folder)
-  return isCurrent ? join(folder, 'dist', 'program', 'main.js') : join(folder, 'src', 'main.ts')
-}
-
-function isBuiltFromSources(folder) {
-  try {
-    return readFileSync(join(folder, SOURCES_FILE), 'utf8') === stateOfSources(folder)
-  } catch {
-    return false
-  }
-}
-
-/**
- * The sources with the time of the last change of each, and the text of package.json. The time is that of the inode, which
- * every way of changing a file sets to the present: other than the time of modification, it cannot be set back by copying,
- * unpacking or checking out.
- */
-function stateOfSources(folder) {
-  const lines = []
-  for (const name of SOURCES) addState(lines, folder, name, isFolderAt(`${folder}/${name}`))
-  return lines.join('\n')
-}
-
-const isFolderAt = path => existsSync(`${path}/.`)
-
-/** Every verb in a checkout waits for this: about 900 files. */
-function addState(lines, folder, name, isFolder) {
-  const path = `${folder}/${name}`
-  if (isFolder) {
-    const entries = readdirSync(path, { withFileTypes: true })
-    entries.sort((a, b) => (a.name < b.name ? -1 : 1))
-    for (const entry of entries) {
-      const inner = `${name}/${entry.name}`
-      const isInner = entry.isSymbolicLink() ? isFolderAt(`${folder}/${inner}`) : entry.isDirectory()
-      addState(lines, folder, inner, isInner)
-    }
-    return
-  }
-  // `npm pack` replaces it for a while.
-  if (name === MANIFEST) return lines.push(`${name} ${JSON.stringify(readFileSync(path, 'utf8'))}`)
-  const state = statSync(path, { throwIfNoEntry: false })
-  lines.push(state === undefined ? name : `${name} ${state.size} ${Math.trunc(state.ctimeMs)}`)
+  const sources = join(folder, 'src', 'main.ts')
+  return existsSync(sources) ? sources : join(folder, 'dist', 'program', 'main.js')
 }
 
 /**
@@ -194,13 +146,4 @@ function parentOf(pid) {
   }
 }
 
-module.exports = {
-  ALLOCATOR,
-  bunWords,
-  findBun,
-  isBuiltFromSources,
-  programFile,
-  runInBun,
-  SOURCES_FILE,
-  stateOfSources,
-}
+module.exports = { ALLOCATOR, bunWords, findBun, programFile, runInBun }

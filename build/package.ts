@@ -1,13 +1,14 @@
 /**
- * npm runs this after installing the repository (also from a git URL) and before packing it, unless nothing has changed
- * since. Builds JavaScript and type
- * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
- * `packages/client`, which installs without the runtime; and the program as one file, which the `strand` command runs.
+ * npm runs this after installing the repository (also from a git URL) and before packing it. Builds what the package has:
+ * JavaScript and type declarations for programs that import it from Node, as ES modules and, for Jest, as CommonJS, and the
+ * same of the client for `packages/client`, which installs without the runtime; the program as one file, which the `strand`
+ * command of the package runs; and the OpenAPI documents.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBuiltFromSources, SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
+import { openapiDocument, PUBLIC_FAMILIES } from '../src/contract/reference/openapi.ts'
+import { VERSION } from '../src/server/version.ts'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
@@ -24,10 +25,7 @@ if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
   console.log('dist: not built, because the development dependencies are not installed')
   process.exit(0)
 }
-if (isBuiltFromSources(ROOT)) process.exit(0)
 
-// Taken first: a source that changes during the build makes the bundle outdated.
-const sources = stateOfSources(ROOT)
 writeClientTypes()
 const built = mkdtempSync(join(tmpdir(), 'strand-dist-'))
 try {
@@ -38,20 +36,29 @@ try {
     await bundle(entryPoint, 'cjs', out)
   }
   await bundleProgram(ROOT, join(out, 'program'))
+  writeOpenapi(join(out, 'openapi'))
   cpSync(join(out, 'client'), clientOut, { recursive: true })
   writeDeclarations(ROOT, [
     { entryPoints: ENTRY_POINTS, out },
     { entryPoints: ['client/index.ts'], out: clientOut },
   ])
-  // While the files change, and if that fails, the sources run.
-  rmSync(join(ROOT, SOURCES_FILE), { force: true })
-  for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
+  for (const folder of ['testing', 'client', 'program', 'openapi', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
-  writeFileSync(join(ROOT, SOURCES_FILE), sources)
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {
   rmSync(built, { recursive: true, force: true })
+}
+
+/** The documents that `strand openapi` prints, with and without `--control`. */
+function writeOpenapi(folder: string): void {
+  const options = { version: VERSION, serverUrl: 'http://localhost:8080' }
+  mkdirSync(folder)
+  for (const [name, document] of [
+    ['openapi.json', openapiDocument({ ...options, families: PUBLIC_FAMILIES })],
+    ['control.openapi.json', openapiDocument(options)],
+  ] as const)
+    writeFileSync(join(folder, name), `${JSON.stringify(document, null, 2)}\n`)
 }
 
 async function bundle(entryPoint: string, format: 'esm' | 'cjs', outdir: string): Promise<void> {

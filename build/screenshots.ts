@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { serveDemo } from '../src/serve-demo.ts'
+import { serveDemo } from '../src/server/serve-demo.ts'
 import { FOLDER, MAX_BYTES, SCHEMES, SHOTS, type Shot } from './screenshot-list.ts'
 
 const START = Date.parse('2026-03-01T19:30:00Z')

@@ -47,8 +47,7 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
   const publish = () => {
     const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
     const { seconds, rounds, seed } = plan.pace
-    const reads = plan.standbyReads ? ', reads from standbys' : ''
-    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes with ${hosts}${reads}, seed ${seed}`
+    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes with ${hosts}, seed ${seed}`
     const report = makeReport(circumstances, shown)
     const markdown = toMarkdown(report)
     keepResults(HOME, { '.json': `${JSON.stringify(report, undefined, 2)}\n`, '.md': markdown })

@@ -14,7 +14,6 @@ export const USAGE = `npm run rig -- [flags]
   --requests <n>   requests of openapi-fuzz, half of them to each engine; default: 40000
   --seed <n>       seed of power-loss and openapi-fuzz; default: random
   --one-host       give each node one address that leads to the primary, instead of all three
-  --standby-reads  let standbys answer reads of entitlements and markers
   --keep           keep the folder with the logs and data of all servers
   --write          write the report to rig/README.md; needs all faults`
 
@@ -23,7 +22,6 @@ export interface Plan {
   readonly pace: Pace
   readonly streams: number
   readonly hosts: Hosts
-  readonly standbyReads: boolean
   readonly safety: boolean
   readonly keep: boolean
   readonly write: boolean
@@ -43,7 +41,6 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
       requests: { type: 'string' },
       seed: { type: 'string' },
       'one-host': { type: 'boolean', default: false },
-      'standby-reads': { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -76,7 +73,6 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
     },
     streams: number('streams', quick ? 150 : 500, 100),
     hosts: flags['one-host'] ? 'one' : 'all',
-    standbyReads: flags['standby-reads'],
     safety: flags.safety,
     keep: flags.keep,
     write: flags.write,

@@ -30,7 +30,7 @@ export interface Stage {
 /** Opens everything; `lifetime` closes it. */
 export async function openStage(
   folder: string,
-  { hosts, standbyReads }: { hosts: Hosts; standbyReads: boolean },
+  { hosts }: { hosts: Hosts },
   lifetime: Lifetime,
 ): Promise<Stage> {
   const databases = join(folder, 'postgres')
@@ -50,7 +50,6 @@ export async function openStage(
     STRAND_RATE_OAUTH_VALIDATE: '0',
     STRAND_RATE_USER: String(USER_RATE),
     STRAND_DRAIN_SECONDS: String(DRAIN_SECONDS),
-    STRAND_STANDBY_READS: standbyReads ? 'on' : 'off',
     STRAND_LOG: 'info',
   }
   const links = new Map<StrandNode, readonly DatabaseLink[]>()

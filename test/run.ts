@@ -6,7 +6,7 @@
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
  *
- * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
+ * `--nodes 2` puts so many nodes behind one address on PostgreSQL.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -25,8 +25,6 @@ const isFull = words[0] === '--full'
 if (isFull) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
-const partitionsAt = words.indexOf('--partitions')
-if (partitionsAt >= 0) words.splice(partitionsAt, 1)
 const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
 // Servers of other users have folders of their own in it.
 chmodSync(folder, 0o711)
@@ -51,12 +49,10 @@ const programs = isFull ? { ...(await findPrograms()), ...(await findNodeMediaSe
 
 /** Starts PostgreSQL, and creates the world that test servers copy. */
 async function prepareStores(): Promise<PostgresServer | undefined> {
-  const started = await startPostgres({ partitioned: partitionsAt >= 0, under: memory }).catch(
-    (error: unknown) => {
-      console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
-      return undefined
-    },
-  )
+  const started = await startPostgres({ under: memory }).catch((error: unknown) => {
+    console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
+    return undefined
+  })
   await prepareWorlds(worlds, started?.url)
   return started
 }

@@ -6,6 +6,7 @@ import { ALLOCATOR, bunWords, programFile } from '../../bin/runtime.js'
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
+import { makePackageFolder } from './package-folder.ts'
 import { PeakMemory } from './usage.ts'
 
 export const SERVER_CORE = '0'
@@ -43,9 +44,13 @@ export class Processes {
   readonly #running = new Set<Bun.Subprocess>()
   readonly #databases: PostgresServer[] = []
   readonly #folder: string
+  /** The package under measurement. */
+  readonly packageFolder: string
 
   constructor(folder: string) {
     this.#folder = folder
+    this.packageFolder = join(folder, 'package')
+    makePackageFolder(this.packageFolder)
   }
 
   /** Runs a program to its end and gives what it printed. One that prints errors has failed, whatever it returns. */
@@ -85,7 +90,7 @@ export class Processes {
   async startStrand(folder: string, options: StrandOptions = {}): Promise<Served> {
     const { secrets, databaseUrl, settings, core = SERVER_CORE, command = ['serve'] } = options
     const listen = `127.0.0.1:${await freePort()}`
-    const words = strandProgram(...command, '--data', folder, '--listen', listen)
+    const words = this.#strand(...command, '--data', folder, '--listen', listen)
     const began = performance.now()
     const child = this.#spawn(core, words, this.#log, {
       ...Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, NEVER_MET])),
@@ -115,7 +120,9 @@ export class Processes {
     words: readonly string[],
     { launched = false } = {},
   ): Promise<{ seconds: number; megabytes: number }> {
-    const program = launched ? ['node', 'bin/strand.js', ...words] : strandProgram(...words)
+    const program = launched
+      ? ['node', join(this.packageFolder, 'bin/strand.js'), ...words]
+      : this.#strand(...words)
     const began = performance.now()
     const child = this.#spawn(ALL_CORES, [...program, '--data', folder], this.#log, settingsOf(secrets))
     const peak = new PeakMemory(child.pid)
@@ -134,6 +141,11 @@ export class Processes {
     this.#databases.push(database)
     await copyWorld(storeFile, database.url)
     return database.url
+  }
+
+  /** As the launcher of the package starts it. */
+  #strand(...words: readonly string[]): string[] {
+    return [process.execPath, ...bunWords(this.packageFolder), programFile(this.packageFolder), ...words]
   }
 
   /** What Strand prints. */
@@ -187,9 +199,4 @@ export function moveTo(cores: string, pid: number): void {
 
 function settingsOf({ masterKeys, operatorToken }: Secrets): Settings {
   return { STRAND_MASTER_KEYS: masterKeys, STRAND_OPERATOR_TOKEN: operatorToken }
-}
-
-/** As `bin/strand.js` starts it: the bundle, or the sources if they have changed since it was built. */
-function strandProgram(...words: readonly string[]): string[] {
-  return [process.execPath, ...bunWords(), programFile(), ...words]
 }

@@ -6,9 +6,8 @@ import { median } from '../statistics.ts'
 
 const ALONE = 9
 const TOGETHER = 10
-const PACKAGE = join(import.meta.dir, '../../dist/testing/start-strand.js')
 /** Prints the milliseconds of each start alone, then those of all at once. */
-const SCRIPT = `const { startStrand } = await import(${JSON.stringify(PACKAGE)})
+const script = (harness: string) => `const { startStrand } = await import(${JSON.stringify(harness)})
 const times = []
 for (const count of [...Array(${ALONE}).fill(1), ${TOGETHER}]) {
   const began = performance.now()
@@ -22,7 +21,12 @@ export const harness: Measure = {
   name: 'harness',
   seconds: () => 10,
   run: async ({ processes }) => {
-    const words = ['node', '--input-type=module', '-e', SCRIPT]
+    const words = [
+      'node',
+      '--input-type=module',
+      '-e',
+      script(join(processes.packageFolder, 'dist/testing/start-strand.js')),
+    ]
     const times: number[] = JSON.parse(await processes.output(ALL_CORES, words))
     const together = times.pop() ?? Number.NaN
     return [

@@ -53,7 +53,7 @@ async function measureStarts(
   }
 }
 
-/** Commands on a store that no server has open, as people run them: `bin/strand.js`. */
+/** Commands on a store that no server has open, as people run them: `bin/strand.js` of the package. */
 export const verbs: Measure = {
   name: 'verbs',
   seconds: () => secondsToMake({ ...SMALLEST, streams: LIVE_FOR_VERBS }) + 10,

@@ -16,7 +16,7 @@ import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 
 const TOKEN_SECONDS = 24 * 3600
-const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
+export const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
 const FIRST_ID = 140_000_000
 const FIRST_GAME = 30_000
 const GAMES = 500
@@ -168,7 +168,12 @@ function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' 
   for (const [index, game_id] of gameIds.entries()) {
     const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? other : null
     const name = `Tidefall ${index + 1}`
-    db.run('insert into games (id, name, organization_id) values (?, ?, ?)', [game_id, name, owner])
+    db.run('insert into games (id, name, name_folded, organization_id) values (?, ?, ?, ?)', [
+      game_id,
+      name,
+      name.toLowerCase(),
+      owner,
+    ])
     if (owner === null) continue
     const benefit_id = crypto.randomUUID()
     const benefit = [benefit_id, 'Coral lantern', owner, game_id]
@@ -212,7 +217,8 @@ export function drawGame(random: SeededRandom, gameIds: readonly string[]): stri
 function fillChannels(db: Sqlite, live: number): void {
   const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
   db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})
-    insert into users (id, login, display_name, created_at) select id, login, login, ${LONG_AGO} from named`)
+    insert into users (id, login, display_name, display_name_folded, created_at)
+      select id, login, login, login, ${LONG_AGO} from named`)
   db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
     select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},
       ${GAME(`cast(pow(${GAMES}, ${RANDOM}) as integer) - 1`)}, ${pick(LANGUAGES)},

@@ -1,4 +1,4 @@
-import { raise } from '../contract/problem.ts'
+import { isRefusal, refuse } from '../contract/problem.ts'
 import { sameSecret } from '../kit/digest.ts'
 import type { ClientCredentials } from '../store/queries/clients.ts'
 import type { Store } from '../store/store.ts'
@@ -18,42 +18,54 @@ interface RequestCredentials {
 }
 
 /** The client with this id. It need not authenticate, but if it sends a secret, that must be right. */
-export const namedClient = (
+export async function namedClient(
   services: ClientServices,
   credentials: RequestCredentials,
   address: () => string,
-) => clientOf(services, credentials, address, credentials.client_secret !== undefined)
+) {
+  const client = await findClient(services, credentials)
+  if (isRefusal(client)) return client
+  const { client_secret } = credentials
+  return client.kind === 'public' || client_secret === undefined
+    ? unprovedClient(services, client)
+    : provedClient(services, client, client_secret, address)
+}
 
 /** Authenticates a client by its credentials. A public client has no secret and is not authenticated. */
-export const authenticateClient = (
+export async function authenticateClient(
   services: ClientServices,
   credentials: RequestCredentials,
   address: () => string,
-) => clientOf(services, credentials, address, true)
+) {
+  const client = await findClient(services, credentials)
+  if (isRefusal(client)) return client
+  const { client_secret } = credentials
+  if (client.kind === 'public') return unprovedClient(services, client)
+  if (client_secret === undefined) return refuse('missing_client_secret')
+  return provedClient(services, client, client_secret, address)
+}
 
-async function clientOf(
-  services: ClientServices,
-  { client_id, client_secret }: RequestCredentials,
-  address: () => string,
-  isChecked: boolean,
-): Promise<ClientCredentials> {
-  if (client_id === undefined) raise('missing_client_id')
-  const client = (await services.store.clients.credentials(client_id)) ?? raise('invalid_client')
-  const proved = isChecked && client.kind === 'confidential'
-  if (proved) await requireSecret(services, client, client_secret, address)
-  services.limits.takeFromClient(client.id, { proved })
+async function findClient({ store }: ClientServices, { client_id }: RequestCredentials) {
+  if (client_id === undefined) return refuse('missing_client_id')
+  return (await store.clients.credentials(client_id)) ?? refuse('invalid_client')
+}
+
+function unprovedClient({ limits }: ClientServices, client: ClientCredentials): ClientCredentials {
+  limits.takeFromClient(client.id, { proved: false })
   return client
 }
 
-async function requireSecret(
-  { attempts }: ClientServices,
+async function provedClient(
+  { attempts, limits }: ClientServices,
   client: ClientCredentials,
-  secret: string | undefined,
+  secret: string,
   address: () => string,
-): Promise<void> {
-  if (secret === undefined) raise('missing_client_secret')
-  if (client.secret_hash !== null && sameSecret(hashOf(secret), client.secret_hash)) return
-  // The right secret always works: guessing by others must not lock a client out.
-  const mayGuess = await attempts.begin(`client ${client.id}`, address())
-  raise(mayGuess ? 'invalid_client_secret' : 'too_many_attempts')
+) {
+  if (client.secret_hash === null || !sameSecret(hashOf(secret), client.secret_hash)) {
+    // The right secret always works: guessing by others must not lock a client out.
+    const mayGuess = await attempts.begin(`client ${client.id}`, address())
+    return mayGuess ? refuse('invalid_client_secret') : refuse('too_many_attempts')
+  }
+  limits.takeFromClient(client.id, { proved: true })
+  return client
 }

@@ -10,7 +10,14 @@
  * given up by then; one whose client disconnects leaves the queue without being computed.
  */
 
-import { type Added, FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
+import {
+  BoundedQueue,
+  type Entry,
+  type Line,
+  type Patience,
+  type RefusedBecause,
+} from '../kit/bounded-queue.ts'
+import { FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { must } from '../kit/must.ts'
@@ -18,7 +25,7 @@ import { networkOf, widerNetworkOf } from '../kit/network.ts'
 import { comparableHash } from './password-hash.ts'
 
 /** Each hash takes 64 MiB while it is computed. */
-const AT_ONCE = 2
+const CONCURRENCY = 2
 /** The parameters of new hashes. */
 const MEMORY_KIBIBYTES = 65_536
 const PASSES = 2
@@ -47,12 +54,6 @@ export type Requester =
   | { readonly lane: 'operator' }
   | { readonly lane: 'stranger'; readonly address: string }
 
-export interface Waiting {
-  /** Aborted if the client disconnects. */
-  readonly signal?: AbortSignal | undefined
-  readonly maxWaitMilliseconds?: number
-}
-
 /** Passed to work that has reached the front of the queue: the only way to hash and compare passwords. */
 export interface PasswordTurn {
   hash(password: string): Promise<string>
@@ -63,134 +64,36 @@ export interface PasswordTurn {
 /** Nothing was computed: the queue was full, the wait was too long, or the client disconnected. */
 export class PasswordsBusy extends Error {
   override readonly name = 'PasswordsBusy'
-  readonly reason: 'full' | 'late' | 'abandoned'
+  readonly reason: RefusedBecause
   readonly retryAfterSeconds = RETRY_AFTER_SECONDS
 
-  constructor(reason: PasswordsBusy['reason']) {
+  constructor(reason: RefusedBecause) {
     super(`the password was not checked: ${reason}`)
     this.reason = reason
   }
 }
 
-interface Entry {
-  start(): void
-  refuse(reason: PasswordsBusy['reason']): void
-}
-
-export class PasswordQueue {
-  readonly #lanes: Readonly<Record<Lane, FairQueue<Entry>>>
-  readonly #turn: PasswordTurn
-  readonly #maxWait: number
-  readonly #waited: Readonly<Record<Lane, Histogram>>
-  readonly #refused = { full: 0, late: 0 }
-  #abandoned = 0
-  #running = 0
+/** The lanes in turns, each a fair queue. */
+class PasswordLine implements Line<Requester> {
+  readonly #lanes = perLane(lane => new FairQueue<Entry>(LANES[lane]))
   #nextTurn = 0
 
-  constructor(options: { turn?: PasswordTurn; maxWaitMilliseconds?: number } = {}) {
-    this.#lanes = perLane(lane => new FairQueue<Entry>(LANES[lane]))
-    this.#waited = perLane(() => new Histogram(SECONDS))
-    this.#turn = options.turn ?? argon2id
-    this.#maxWait = options.maxWaitMilliseconds ?? MAX_WAIT_MILLISECONDS
+  get size(): number {
+    return Object.values(this.#lanes).reduce((sum, lane) => sum + lane.size, 0)
   }
 
-  /** Runs the work when it is the requester's turn. Throws `PasswordsBusy` if it was not started. */
-  async inTurn<T>(
-    requester: Requester,
-    work: (turn: PasswordTurn) => Promise<T>,
-    { signal, maxWaitMilliseconds = this.#maxWait }: Waiting = {},
-  ): Promise<T> {
-    if (signal?.aborted) throw this.#countRefusal('abandoned')
-    const arrivedAt = performance.now()
-    if (this.#running < AT_ONCE) this.#begin(requester)
-    else await this.#wait(requester, signal, maxWaitMilliseconds)
-    this.#waited[requester.lane].note((performance.now() - arrivedAt) / 1000)
-    try {
-      return await work(this.#turn)
-    } finally {
-      this.#startNext()
-    }
+  sizeOfLane(lane: Lane): number {
+    return this.#lanes[lane].size
   }
 
-  measure(metrics: Metrics): void {
-    const lanes = Object.keys(LANES) as Lane[]
-    metrics.gauge(
-      'strand_password_hashing_running',
-      'Password checks and hashes being computed.',
-      this.#running,
-    )
-    metrics.gauge(
-      'strand_password_hashing_waiting',
-      'Password checks and hashes waiting in the queue, by lane.',
-      lanes.map(lane => [{ lane }, this.#lanes[lane].size] as const),
-    )
-    metrics.counter(
-      'strand_password_hashing_refused_total',
-      'Password checks and hashes rejected because the queue was full or the wait too long, by reason.',
-      Object.entries(this.#refused).map(([reason, count]) => [{ reason }, count] as const),
-    )
-    metrics.counter(
-      'strand_password_hashing_abandoned_total',
-      'Password checks and hashes dropped because the client disconnected while waiting.',
-      this.#abandoned,
-    )
-    metrics.histogram(
-      'strand_password_hashing_wait_seconds',
-      'Time that password checks and hashes waited in the queue, by lane.',
-      lanes.map(lane => [{ lane }, this.#waited[lane]] as const),
-    )
+  add(entry: Entry, requester: Requester): boolean {
+    const added = this.#lanes[requester.lane].add(placeOf(requester), entry)
+    if (added.outcome === 'full') return false
+    added.displaced?.refuse('full')
+    return true
   }
 
-  #begin(requester: Requester): void {
-    this.#running += 1
-    this.#lanes[requester.lane].noteTurn(placeOf(requester))
-  }
-
-  /** Resolves when a running check has finished and this one is next. */
-  #wait(requester: Requester, signal: AbortSignal | undefined, maxWait: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const queue = this.#lanes[requester.lane]
-    const place = placeOf(requester)
-    const leave = (reason: PasswordsBusy['reason']) => {
-      if (queue.remove(place, entry)) entry.refuse(reason)
-    }
-    const abandon = () => leave('abandoned')
-    const timer = Number.isFinite(maxWait) ? setTimeout(() => leave('late'), maxWait) : undefined
-    const settle = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abandon)
-    }
-    const entry: Entry = {
-      start: () => {
-        settle()
-        resolve()
-      },
-      refuse: reason => {
-        settle()
-        reject(this.#countRefusal(reason))
-      },
-    }
-    signal?.addEventListener('abort', abandon)
-    const added: Added<Entry> = queue.add(place, entry)
-    if (added.outcome === 'full') entry.refuse('full')
-    else added.displaced?.refuse('full')
-    return promise
-  }
-
-  #countRefusal(reason: PasswordsBusy['reason']): PasswordsBusy {
-    if (reason === 'abandoned') this.#abandoned += 1
-    else this.#refused[reason] += 1
-    return new PasswordsBusy(reason)
-  }
-
-  /** Called when a check has finished: starts the next in the queue, if any. */
-  #startNext(): void {
-    const next = this.#takeNext()
-    if (next === undefined) this.#running -= 1
-    else next.start()
-  }
-
-  #takeNext(): Entry | undefined {
+  take(): Entry | undefined {
     for (let step = 0; step < TURNS.length; step += 1) {
       const turn = (this.#nextTurn + step) % TURNS.length
       const next = this.#lanes[must(TURNS[turn], 'a turn')].take()
@@ -199,6 +102,75 @@ export class PasswordQueue {
       return next
     }
     return undefined
+  }
+
+  remove(entry: Entry, requester: Requester): boolean {
+    return this.#lanes[requester.lane].remove(placeOf(requester), entry)
+  }
+
+  noteTurn(requester: Requester): void {
+    this.#lanes[requester.lane].noteTurn(placeOf(requester))
+  }
+}
+
+export class PasswordQueue {
+  readonly #line = new PasswordLine()
+  readonly #queue: BoundedQueue<Requester>
+  readonly #turn: PasswordTurn
+  readonly #waited: Readonly<Record<Lane, Histogram>>
+
+  constructor(options: { turn?: PasswordTurn; maxWaitMilliseconds?: number } = {}) {
+    this.#waited = perLane(() => new Histogram(SECONDS))
+    this.#turn = options.turn ?? argon2id
+    this.#queue = new BoundedQueue({
+      places: CONCURRENCY,
+      line: this.#line,
+      maxWaitMilliseconds: options.maxWaitMilliseconds ?? MAX_WAIT_MILLISECONDS,
+      refusal: reason => new PasswordsBusy(reason),
+    })
+  }
+
+  /** Runs the work when it is the requester's turn. Throws `PasswordsBusy` if it was not started. */
+  inTurn<T>(requester: Requester, work: (turn: PasswordTurn) => Promise<T>, patience?: Patience): Promise<T> {
+    const arrivedAt = performance.now()
+    return this.#queue.run(
+      requester,
+      () => {
+        this.#waited[requester.lane].note((performance.now() - arrivedAt) / 1000)
+        return work(this.#turn)
+      },
+      patience,
+    )
+  }
+
+  measure(metrics: Metrics): void {
+    const lanes = Object.keys(LANES) as Lane[]
+    const { abandoned, ...refused } = this.#queue.refused
+    metrics.gauge(
+      'strand_password_hashing_running',
+      'Password checks and hashes being computed.',
+      this.#queue.running,
+    )
+    metrics.gauge(
+      'strand_password_hashing_waiting',
+      'Password checks and hashes waiting in the queue, by lane.',
+      lanes.map(lane => [{ lane }, this.#line.sizeOfLane(lane)] as const),
+    )
+    metrics.counter(
+      'strand_password_hashing_refused_total',
+      'Password checks and hashes rejected because the queue was full or the wait too long, by reason.',
+      Object.entries(refused).map(([reason, count]) => [{ reason }, count] as const),
+    )
+    metrics.counter(
+      'strand_password_hashing_abandoned_total',
+      'Password checks and hashes dropped because the client disconnected while waiting.',
+      abandoned,
+    )
+    metrics.histogram(
+      'strand_password_hashing_wait_seconds',
+      'Time that password checks and hashes waited in the queue, by lane.',
+      lanes.map(lane => [{ lane }, this.#waited[lane]] as const),
+    )
   }
 }
 
@@ -253,6 +225,6 @@ const UNREADABLE = new Set<unknown>([
 /** One per process, because it bounds the memory of the process. */
 export const passwords = new PasswordQueue()
 
-export function hashPassword(password: string, requester: Requester, waiting?: Waiting): Promise<string> {
-  return passwords.inTurn(requester, turn => turn.hash(password), waiting)
+export function hashPassword(password: string, requester: Requester, patience?: Patience): Promise<string> {
+  return passwords.inTurn(requester, turn => turn.hash(password), patience)
 }

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { ImportEvent } from '../contract/control/transfer.ts'
-import { prepareDataFolder } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { isStoreUnused } from '../open-store.ts'
+import { prepareDataFolder } from '../server/data-folder.ts'
+import { isStoreUnused } from '../server/open-store.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import {
   Import,

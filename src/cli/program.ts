@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import { StrandError } from '../client/strand-error.ts'
-import { InvalidSettings } from '../config.ts'
 import { InvalidScenario } from '../demo/invalid-scenario.ts'
 import { logLines } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { VERSION } from '../version.ts'
+import { InvalidSettings } from '../server/config.ts'
+import { VERSION } from '../server/version.ts'
 import { fitHelp } from './help/fit-help.ts'
 import { unknownCommand } from './help/unknown-command.ts'
 import { Interrupted } from './terminal/interruption.ts'
@@ -22,7 +22,6 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   demo: async () => (await import('./serve/demo.ts')).demoCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./store/migrate.ts')).migrateCommand,
-  partition: async () => (await import('./store/partition.ts')).partitionCommand,
   backup: async () => (await import('./store/backup.ts')).backupCommand,
   restore: async () => (await import('./store/restore.ts')).restoreCommand,
   verify: async () => (await import('./store/verify.ts')).verifyCommand,

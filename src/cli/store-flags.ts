@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { type Config, readConfig } from '../config.ts'
-import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { openStore } from '../open-store.ts'
-import { flagOf, SETTINGS, type Setting } from '../settings.ts'
+import { type Config, readConfig } from '../server/config.ts'
+import { prepareDataFolder, storeFileOf } from '../server/data-folder.ts'
+import { openStore } from '../server/open-store.ts'
+import { flagOf, SETTINGS, type Setting } from '../server/settings.ts'
 
 /** The settings that have a flag, by the attribute of the flag. */
 const STORE_FLAGS = { data: SETTINGS.dataFolder, databaseUrl: SETTINGS.databaseUrl }

@@ -20,8 +20,7 @@ export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base
     error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
     message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
     operation: id,
-    field: reported.field,
-    reason: reported.reason,
+    ...readInput(response.headers.get('strand-error-input')),
     response: infoOf(response),
   })
 }
@@ -64,14 +63,16 @@ function placeOf(base: string): string {
   return pathname === '/' ? origin : origin + pathname
 }
 
-const TEXTS = ['error', 'message', 'field', 'reason'] as const
+const readErrorBody = (text: string) => readTexts(text, ['error', 'message'])
 
-function readErrorBody(text: string): Partial<Record<(typeof TEXTS)[number], string>> {
+/** The wrong input, from its header. */
+const readInput = (header: string | null) => readTexts(header ?? '{}', ['field', 'reason'])
+
+function readTexts<Name extends string>(json: string, names: readonly Name[]): Partial<Record<Name, string>> {
   try {
-    const body = JSON.parse(text) as Record<string, unknown>
-    return Object.fromEntries(
-      TEXTS.filter(name => typeof body[name] === 'string').map(name => [name, body[name]]),
-    )
+    const values = JSON.parse(json) as Record<string, unknown>
+    const texts = names.filter(name => typeof values[name] === 'string').map(name => [name, values[name]])
+    return Object.fromEntries(texts)
   } catch {
     return {}
   }

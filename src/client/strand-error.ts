@@ -11,7 +11,7 @@ export class StrandError extends Error {
    * is not from Strand.
    */
   readonly code: ErrorCode | undefined
-  /** The input that is wrong, in errors of the control API: its name in the contract. */
+  /** The input that is wrong, if the error is about one: its name in the contract. */
   readonly field: string | undefined
   /** What that input must be, such as `must be at most 140 characters`; undefined if it is missing. */
   readonly reason: string | undefined

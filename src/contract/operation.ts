@@ -145,13 +145,16 @@ export type ParamsOf<O extends Operation> = StaticOr<O['params'], Record<never, 
 export type BodyOf<O extends Operation> = StaticOr<O['body'], Record<never, never>>
 export type AnswerOf<O extends Operation> = StaticOr<O['returns'], undefined>
 
-/** What the code of an operation may refuse with: what is declared, and what the store and the input imply. */
+/** What the code of an operation may refuse with: what is declared, and what its access, its input and the store imply. */
 export type ProblemOf<O extends Operation> =
   | O['problems'][number]
   | 'unavailable'
+  /** A token can become invalid while its request is answered. */
+  | 'token_invalid'
   | (O extends { readonly body: TObject }
       ? 'malformed_json' | 'malformed_parameter' | 'missing_parameter'
       : never)
+  | (O extends { readonly query: TObject } ? 'missing_parameter' : never)
   | (O extends { readonly idempotent: true } ? 'idempotency_key_reused' : never)
 
 type PlainQueryOf<O extends Operation> = StaticOr<O['query'], Record<never, never>>

@@ -9,7 +9,7 @@ interface ProblemRule<Details extends readonly unknown[]> {
   readonly headers?: Headers | ((...details: Details) => Headers)
   /** Fields of the error body beside the usual ones, from the same details. */
   readonly fields?: (...details: Details) => Fields
-  /** The input that is wrong, for programs; in error bodies of the control API (D-4). */
+  /** The input that is wrong, for programs (D-160). */
   readonly input?: (...details: Details) => InputProblem
 }
 
@@ -337,7 +337,10 @@ export function problem<N extends ProblemName>(name: N, ...details: ProblemDetai
   return new Problem(refuse(name, ...details))
 }
 
-/** Refuses from inside an expression: `store.clients.find(id) ?? raise('invalid_client')`. */
+/**
+ * Leaves the stack with a problem. Only for what is checked above a handler, such as tokens, malformed input and rate
+ * limits, where a refusal that is returned and not looked at would let the request pass. Handlers return refusals.
+ */
 export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): never {
   throw problem(name, ...details)
 }

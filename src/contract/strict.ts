@@ -117,6 +117,9 @@ export function strictRulesOf(operation: Pick<Operation, 'id' | 'path'>): readon
   })
 }
 
+/** What handlers refuse with in strict mode only. */
+export type StrictProblem = 'token_not_revocable' | 'revoking_client_not_found'
+
 /** What an operation may answer with in strict mode, beyond the problems that it declares. */
 export function strictProblemsOf(operation: Pick<Operation, 'id' | 'path'>): ReadonlySet<ProblemName> {
   return new Set(strictRulesOf(operation).flatMap(({ problem }) => problem ?? []))

@@ -1,6 +1,6 @@
 /**
  * What the demo's users, games and channels have beside names and streams. Drawn from a separate random, so that ids and
- * tokens of a seed stay those of earlier versions.
+ * tokens of a seed do not depend on it.
  */
 
 import { CONTENT_LABELS } from '../contract/resources/content-label.ts'

@@ -261,18 +261,18 @@ export class Directory {
   #applyChange(change: Change, seq: number): Step {
     switch (change.kind) {
       case 'stream': {
-        const { stream, was } = change
-        const wasGame = was === null ? NO_STREAM : this.#gameBefore(change)
+        const { stream, was, was_game_id } = change
+        const wasGame = was === null ? NO_STREAM : this.#rows.games.of(was_game_id)
         const row = this.#rows.put(stream, was === null ? seq : undefined)
         if (was === stream.viewer_count && wasGame === row.game) return NO_STEP
-        return { indexes: [row.index], was: [was ?? 0], wasGame: wasGame ?? NO_STREAM }
+        return { indexes: [row.index], was: [was ?? 0], wasGame }
       }
       case 'end': {
         const row = this.#rows.ofStream(change.stream_id)
         if (row === undefined) return NO_STEP
         this.#rows.end(row.id)
         const was = [this.#rows.counts[row.index] as number]
-        const wasGame = change.game_id === undefined ? row.game : this.#rows.games.of(change.game_id)
+        const wasGame = this.#rows.games.of(change.game_id)
         return { indexes: [row.index], was, wasGame, ended: row.id }
       }
       case 'viewers':
@@ -282,12 +282,6 @@ export class Directory {
     }
   }
 
-  /** In memory it may be that of a later entry, or unknown. Only entries of earlier versions lack it. */
-  #gameBefore({ stream, was_game_id }: Extract<Change, { kind: 'stream' }>): number | undefined {
-    if (was_game_id !== undefined) return this.#rows.games.of(was_game_id)
-    return this.#rows.ofStream(stream.id)?.game
-  }
-
   /**
    * The changes of a past entry, which are found from the latest entry back. `ended` has the streams that have ended since,
    * with their indexes.
@@ -295,7 +289,7 @@ export class Directory {
   #pastStep({ seq, change }: FeedEntry, ended: Map<string, number>): Step {
     switch (change.kind) {
       case 'stream': {
-        const { stream, was, was_game_id = stream.game_id } = change
+        const { stream, was, was_game_id } = change
         const row = this.#rows.ofStream(stream.id)
         if (row !== undefined && was === null) row.since = seq
         const index = row?.index ?? ended.get(stream.id)
@@ -305,7 +299,6 @@ export class Directory {
       }
       case 'end': {
         const { stream_id, game_id, viewer_count } = change
-        if (game_id === undefined || viewer_count === undefined) return NO_STEP
         const index = this.#rows.indexOfEnded()
         ended.set(stream_id, index)
         return {

@@ -1,5 +1,5 @@
 import type { Access } from '../contract/access.ts'
-import { type Refusal, raise, refuse } from '../contract/problem.ts'
+import { type Refusal, refuse } from '../contract/problem.ts'
 import { type Caller, isSiteUser, isTokenCaller, type TokenCaller, type UserCaller } from './caller.ts'
 
 /** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
@@ -34,9 +34,13 @@ export function theTokenCaller(caller: Caller): TokenCaller {
 }
 
 /** Some resources are only available to the token's user, such as followed streams and the stream key (D-6). */
-export function requireOwnId(caller: Caller, name: string, id: string): UserCaller {
+export function requireOwnId(
+  caller: Caller,
+  name: string,
+  id: string,
+): UserCaller | Refusal<'identity_mismatch'> {
   const own = theUser(caller)
-  return own.user_id === id ? own : raise('identity_mismatch', name)
+  return own.user_id === id ? own : refuse('identity_mismatch', name)
 }
 
 const FOLLOWERS_SCOPE = 'moderator:read:followers'
@@ -60,14 +64,14 @@ export interface EntitlementReach {
   readonly user_id?: string
 }
 
-export function entitlementReach(caller: Caller): EntitlementReach {
+export function entitlementReach(caller: Caller): EntitlementReach | Refusal<'no_organization'> {
   const { organization_id } = theTokenCaller(caller)
-  if (organization_id === null) raise('no_organization')
+  if (organization_id === null) return refuse('no_organization')
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
 }
 
 /** Those that a caller may list: on the site, those of the user in all organizations (D-157). */
-export function listableEntitlements(caller: Caller): Partial<EntitlementReach> {
+export function listableEntitlements(caller: Caller): Partial<EntitlementReach> | Refusal<'no_organization'> {
   return isSiteUser(caller) ? { user_id: caller.user_id } : entitlementReach(caller)
 }
 

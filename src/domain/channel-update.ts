@@ -3,7 +3,7 @@ import type { Channel } from '../contract/resources/channel.ts'
 import type { User } from '../contract/resources/user.ts'
 import { type Changes, changed } from './changes.ts'
 import { changeLabels, type LabelChanges } from './content-labels.ts'
-import { tagsToStore } from './tags.ts'
+import { checkTags } from './tags.ts'
 
 /** What a broadcaster changes; absent fields keep their value. */
 export interface ChannelUpdate
@@ -17,7 +17,7 @@ export function updateChannel(
   { broadcaster_type }: Pick<User, 'broadcaster_type'>,
   update: ChannelUpdate,
 ): Channel | Refusal<'malformed_parameter' | 'not_partnered' | 'mature_label_fixed'> {
-  const tags = tagsToStore(channel.tags, update.tags ?? channel.tags)
+  const tags = checkTags(update.tags ?? channel.tags)
   if (isRefusal(tags)) return tags
   if (update.delay && broadcaster_type !== 'partner') return refuse('not_partnered')
   const labels = changeLabels(channel, update.labels ?? {})

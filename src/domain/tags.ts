@@ -19,8 +19,3 @@ export function checkTags(tags: readonly string[]): readonly string[] | Refusal<
     return refuse('malformed_parameter', 'tags', `the value must have at most ${MAX_TAGS} entries`)
   return [...distinct.values()]
 }
-
-/** The tags that a change stores. Tags from before the rule are accepted if a channel has exactly them (D-80). */
-export function tagsToStore(stored: readonly string[], given: readonly string[]) {
-  return JSON.stringify(given) === JSON.stringify(stored) ? stored : checkTags(given)
-}

@@ -1,7 +1,7 @@
 /**
  * How many webhook requests may be in flight. These rules keep slow receivers from delaying others:
  *
- * - Each host has a few slots, and all of them a total. Verifications count for their client instead of their host, and have
+ * - Each host has a few slots, more while it answers quickly, and all of them a total. Verifications count for their client instead of their host, and have
  *   a total of their own: a client can name any number of hosts that never answer.
  * - Several receivers may share a host. A subscription that fails, or takes long to answer, gets one request at a time, and
  *   all such subscriptions of a host at most half of its slots.
@@ -11,6 +11,7 @@ import type { MessageKind } from './delivery-outcome.ts'
 import { VERIFICATION_QUEUE } from './event-subscription.ts'
 
 export const HOST_SLOTS = 8
+export const QUICK_HOST_SLOTS = 32
 
 export type MessageGroup = 'notifications' | 'verifications'
 type Counts = Readonly<Record<string, number>>
@@ -26,6 +27,8 @@ export interface WebhookRoom {
   readonly held: Counts
   /** Lanes with a request that takes long. */
   readonly slow: readonly string[]
+  /** Hosts that answer quickly. */
+  readonly quick: readonly string[]
 }
 
 /** The queues that a message passes: that of its host, or of the client that it verifies for, and that of its lane. */
@@ -56,6 +59,7 @@ export class Admission {
   readonly #taken: Map<string, number>
   readonly #held: Map<string, number>
   readonly #slow: ReadonlySet<string>
+  readonly #quick: ReadonlySet<string>
 
   constructor(room: WebhookRoom) {
     this.#free = { ...room.free }
@@ -63,13 +67,23 @@ export class Admission {
     this.#taken = new Map(Object.entries(room.taken))
     this.#held = new Map(Object.entries(room.held))
     this.#slow = new Set(room.slow)
+    this.#quick = new Set(room.quick)
+  }
+
+  #slots(queue: string): number {
+    return this.#quick.has(queue) ? QUICK_HOST_SLOTS : HOST_SLOTS
+  }
+
+  /** Whether this is the queue of a host that answers quickly. */
+  isQuick(queue: string): boolean {
+    return this.#quick.has(queue)
   }
 
   /** How many messages of a queue are worth looking at. */
   most(queue: string, isFailing: boolean): number {
     const taken = this.#taken.get(queue) ?? 0
     if (isFailing || this.#slow.has(queue)) return taken === 0 ? 1 : 0
-    return Math.max(0, HOST_SLOTS - taken)
+    return Math.max(0, this.#slots(queue) - taken)
   }
 
   /** Takes a place for a message. Returns the queue in which it has to wait if there is none. */
@@ -81,7 +95,7 @@ export class Admission {
       if ((this.#taken.get(lane) ?? 0) > 0 || this.#freeForFailing[group] <= 0) return lane
       if ((this.#held.get(host) ?? 0) >= HOST_SLOTS / 2) return host
     }
-    if (this.#free[group] <= 0 || (this.#taken.get(host) ?? 0) >= HOST_SLOTS) return host
+    if (this.#free[group] <= 0 || (this.#taken.get(host) ?? 0) >= this.#slots(host)) return host
     this.#free[group] -= 1
     if (isHeld) this.#freeForFailing[group] -= 1
     for (const name of new Set([host, lane])) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1)

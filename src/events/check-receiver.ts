@@ -3,9 +3,9 @@ import type { EventType } from '../contract/events/event-type.ts'
 import type { MessageKind, ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { uuid } from '../kit/id.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
-import { post, SEND_RULES } from './post.ts'
 import { sampleMessage } from './sample.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
+import { SEND_RULES, WebhookSender } from './webhook-sender.ts'
 
 /** How a receiver of webhooks behaves: what was checked, and what is wrong if something is. */
 export interface ReceiverFinding {
@@ -91,8 +91,7 @@ export async function sendSample(
   const message: ClaimedDelivery = { ...sample, message: id ?? sample.message }
   const body = bodyOf([message], challenge)
   const signed = headersOf(message, { body, secret, now: Date.now() - age })
-  return post(
-    { rule: SEND_RULES.any, milliseconds: TIMEOUT_MILLISECONDS },
-    { callback: url, headers: { ...signed, ...headers }, body, readsAnswer: true },
-  )
+  const sender = new WebhookSender({ rule: SEND_RULES.any, milliseconds: TIMEOUT_MILLISECONDS })
+  const request = { callback: url, headers: { ...signed, ...headers }, body, readsAnswer: true }
+  return sender.send(request).finally(() => sender.close())
 }

@@ -12,7 +12,6 @@ import type { EventSecrets } from '../auth/event-secrets.ts'
 import { type MessageOutcome, outcomeOf, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
 import { HOST_SLOTS, messageQueues } from '../domain/webhook-room.ts'
-import { Batcher } from '../kit/batcher.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
@@ -27,21 +26,20 @@ import type { Store } from '../store/store.ts'
 import { AddressShares } from './address-shares.ts'
 import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
 import type { MessageFaults } from './message-faults.ts'
-import { ADDRESS_BUSY, type Poster, post } from './post.ts'
 import { Slots } from './slots.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
+import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 
 /** Messages of other processes, and retries, are found after this time. */
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
+const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
-const SETTLE_PAUSE_MILLISECONDS = 500
 /** A verification whose address has no place is tried again after this time. */
 const BUSY_MILLISECONDS = 1000
-const MAX_SETTLED_AT_ONCE = 200
 /** How often the backlog is counted for metrics. */
 const BACKLOG_MILLISECONDS = 10_000
 const LIMITS = { notifications: 256, verifications: 64 } as const
@@ -51,7 +49,7 @@ export interface DispatcherOptions {
   readonly secrets: EventSecrets
   /** The clock of tokens, which decide about fields of events. */
   readonly clock: Clock
-  readonly poster: Poster
+  readonly sender: WebhookSender
   /** Planned in a demo. */
   readonly faults?: MessageFaults | undefined
   readonly retrySeconds: readonly number[]
@@ -62,28 +60,31 @@ const WEBHOOK_FAULTS = ['webhook_twice', 'webhook_bad_signature'] as const
 
 type Message = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 
+/** A request that has ended. Its outcome is not in the store yet. */
+interface Finished {
+  readonly first: ClaimedDelivery
+  readonly beganAt: number
+  readonly outcome: DeliveryOutcome
+}
+
 export class WebhookDispatcher implements Measured {
   readonly #options: DispatcherOptions
   readonly #slots = new Slots(LIMITS)
   /** Verifications in flight: one address can have many names. */
   readonly #verified = new AddressShares(HOST_SLOTS)
-  readonly #settling: Batcher<DeliveryOutcome, undefined>
   readonly #inFlight = new Set<Promise<void>>()
   readonly #failures = new Outage()
   readonly #attempts = { delivered: 0, retry: 0, failed: 0 }
   readonly #durations = new Histogram(SECONDS)
   #backlog: Backlog = { pending: 0, lagMilliseconds: 0 }
   #backlogAt = Number.NEGATIVE_INFINITY
+  #finished: Finished[] = []
   #isStopping = false
   #wake: () => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#settling = new Batcher(async outcomes => {
-      await options.store.commands.settleDeliveries({ outcomes })
-      return outcomes.map(() => undefined)
-    }, MAX_SETTLED_AT_ONCE)
   }
 
   start(): void {
@@ -97,12 +98,23 @@ export class WebhookDispatcher implements Measured {
     this.#wake()
     await this.#loop
     await Promise.all(this.#inFlight)
+    const settle = loggingOutages(
+      () => this.#settling(outcomes => this.#options.store.commands.settleDeliveries({ outcomes })),
+      this.#options.log,
+      'settling webhook messages failed',
+    )
+    for (;;) {
+      await settle()
+      if (this.#finished.length === 0) break
+      await Bun.sleep(POLL_MILLISECONDS)
+    }
+    this.#options.sender.close()
   }
 
   async #run(): Promise<void> {
     const turn = loggingOutages(
       async () => {
-        while (!this.#isStopping && !this.#slots.isFull && (await this.#claimSome()));
+        while (!this.#isStopping && !this.#slots.isFull && (await this.#takeTurn()));
         await this.#countBacklog()
       },
       this.#options.log,
@@ -119,13 +131,22 @@ export class WebhookDispatcher implements Measured {
     }
   }
 
-  /** Claims messages and starts sending them. Returns whether there may be more to claim now. */
-  async #claimSome(): Promise<boolean> {
+  /**
+   * Settles what has ended and claims what can be sent, in one transaction, and starts sending. Returns whether there may be
+   * more to do now.
+   */
+  async #takeTurn(): Promise<boolean> {
     const { store, clock } = this.#options
-    if (!(await store.eventDeliveries.isWebhookDue())) return false
+    // Others that were sent with them end at about the same time: one commit for all of them.
+    if (this.#finished.length > 0 && this.#finished.length < this.#slots.inFlight)
+      await Bun.sleep(GATHER_MILLISECONDS)
+    if (this.#finished.length === 0 && !(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
-    const { claimed, more } = await claimSafely(this.#options, times =>
-      store.commands.claimWebhooks({ ...times, room: this.#slots.room(beganAt), now: clock.now() }),
+    const { claimed, more } = await this.#settling(outcomes =>
+      claimSafely(this.#options, times => {
+        const room = this.#slots.room(beganAt)
+        return store.commands.claimWebhooks({ ...times, outcomes, room, now: clock.now() })
+      }),
     )
     for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
       const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
@@ -133,7 +154,31 @@ export class WebhookDispatcher implements Measured {
     }
     if (more && claimed.length === 0)
       await Bun.sleep(Math.min(performance.now() - beganAt, MAX_PAUSE_MILLISECONDS))
-    return more
+    return more || this.#finished.length > 0
+  }
+
+  /**
+   * Gives what has ended to the store. If the store fails, it is kept for the next turn: a message that is not settled would be
+   * sent again.
+   */
+  async #settling<T>(settle: (outcomes: readonly DeliveryOutcome[]) => Promise<T>): Promise<T> {
+    const finished = this.#finished
+    this.#finished = []
+    try {
+      const answer = await settle(finished.map(({ outcome }) => outcome))
+      for (const { first, outcome } of finished) this.#logChange(first, outcome)
+      return answer
+    } catch (error) {
+      const isInTime = ({ beganAt }: Finished) => performance.now() - beganAt < SETTLE_MILLISECONDS
+      const late = finished.filter(each => !isInTime(each)).length
+      if (late > 0)
+        this.#options.log.warn(
+          { messages: late, error: String(error) },
+          'webhook messages could not be settled',
+        )
+      this.#finished.unshift(...finished.filter(isInTime))
+      throw error
+    }
   }
 
   async #countBacklog(): Promise<void> {
@@ -150,16 +195,17 @@ export class WebhookDispatcher implements Measured {
     const free = this.#slots.take(queues, first.attempts > 0, beganAt)
     const challenge = first.kind === 'webhook_callback_verification' ? randomAlphanumerics(32) : undefined
     const answer = await this.#send(message, challenge)
-    const milliseconds = Math.round(performance.now() - beganAt)
+    const endedAt = performance.now()
+    free({ isAnswered: answer.status !== undefined, now: endedAt })
+    const milliseconds = Math.round(endedAt - beganAt)
     const { retrySeconds } = this.#options
     if (answer.status === undefined && answer.failure === ADDRESS_BUSY) {
       const retry = { outcome: 'retry', retryMilliseconds: BUSY_MILLISECONDS, isUnsent: true } as const
-      await this.#settle(first, beganAt, { ids: [first.id], ...retry, answer: ADDRESS_BUSY, milliseconds })
-      return free()
+      return this.#finish(first, beganAt, { ids: [first.id], ...retry, answer: ADDRESS_BUSY, milliseconds })
     }
     const outcome = outcomeOf({ ...first, challenge }, answer, { retrySeconds, random: Math.random() })
     this.#note(first, outcome, milliseconds)
-    await this.#settle(first, beganAt, {
+    this.#finish(first, beganAt, {
       ids: message.map(each => each.id),
       ...outcome,
       answer_status: answer.status,
@@ -177,13 +223,16 @@ export class WebhookDispatcher implements Measured {
         subscription: { ...outcome.subscription, id: first.subscription_id },
       }),
     } as DeliveryOutcome)
-    free()
+  }
+
+  #finish(first: ClaimedDelivery, beganAt: number, outcome: DeliveryOutcome): void {
+    this.#finished.push({ first, beganAt, outcome })
     this.#wake()
   }
 
   async #send(message: Message, challenge = ''): Promise<ReceiverAnswer> {
     const [first] = message
-    const { secrets, poster, faults } = this.#options
+    const { secrets, sender, faults } = this.#options
     const { subscription_id, key_id, sealed, callback, kind, type } = first
     const secret =
       key_id === null || sealed === null ? undefined : secrets.open(subscription_id, { key_id, sealed })
@@ -195,23 +244,10 @@ export class WebhookDispatcher implements Measured {
     const signedWith = fault === 'webhook_bad_signature' ? `not ${secret}` : secret
     const headers = headersOf(first, { body, secret: signedWith, now: Date.now() })
     const shares = challenge === '' ? undefined : this.#verified
-    const posted = { callback, headers, body, readsAnswer: challenge !== '', shares }
-    const answer = await post(poster, posted)
-    if (fault === 'webhook_twice') await post(poster, posted)
+    const request = { callback, headers, body, readsAnswer: challenge !== '', shares }
+    const answer = await sender.send(request)
+    if (fault === 'webhook_twice') await sender.send(request)
     return answer
-  }
-
-  /** A message that is not settled is sent again, so a store that does not answer is asked again. */
-  async #settle(first: ClaimedDelivery, beganAt: number, outcome: DeliveryOutcome): Promise<void> {
-    for (;;) {
-      try {
-        await this.#settling.ask(outcome)
-        return this.#logChange(first, outcome)
-      } catch (error) {
-        if (performance.now() - beganAt < SETTLE_MILLISECONDS) await Bun.sleep(SETTLE_PAUSE_MILLISECONDS)
-        else return this.#options.log.warn({ error: String(error) }, 'a webhook message could not be settled')
-      }
-    }
   }
 
   #note(first: ClaimedDelivery, { outcome, answer }: MessageOutcome, milliseconds: number): void {

@@ -8,7 +8,7 @@ import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import type { Store } from '../store/store.ts'
 import { ATTEMPT_MILLISECONDS, WebhookDispatcher } from './dispatcher.ts'
 import type { MessageFaults } from './message-faults.ts'
-import { SEND_RULES } from './post.ts'
+import { SEND_RULES, WebhookSender } from './webhook-sender.ts'
 
 interface WebhookServices {
   readonly store: Store
@@ -37,11 +37,11 @@ export function openWebhooks(
     log,
     faults: demo?.faults,
     retrySeconds: eventRetries,
-    poster: {
+    sender: new WebhookSender({
       rule: SEND_RULES[eventCallbacks],
       milliseconds: ATTEMPT_MILLISECONDS,
       authority: eventAuthority === undefined ? undefined : readAuthority(eventAuthority),
-    },
+    }),
   })
   dispatcher.start()
   lifetime.onClose(() => dispatcher.stop())

@@ -9,6 +9,8 @@ import {
 export type SlotLimits = Readonly<Record<MessageGroup, number>>
 
 const SLOW_MILLISECONDS = 1000
+const QUICK_MILLISECONDS = 100
+const MAX_QUICK_HOSTS = 64
 
 interface Request {
   readonly queues: MessageQueues
@@ -18,9 +20,17 @@ interface Request {
   readonly isFailing: boolean
 }
 
+/** How a request has ended. */
+interface RequestEnd {
+  readonly isAnswered: boolean
+  readonly now: number
+}
+
 export class Slots {
   readonly #limits: SlotLimits
   readonly #requests = new Set<Request>()
+  /** Hosts whose last answer was quick, the latest at the end. */
+  readonly #quick = new Set<string>()
   readonly #counts: Record<MessageGroup, number> = { notifications: 0, verifications: 0 }
 
   constructor(limits: SlotLimits) {
@@ -62,16 +72,24 @@ export class Slots {
       taken,
       held,
       slow: [...slow],
+      quick: [...this.#quick],
     }
   }
 
-  /** Takes a slot. The returned function gives it back. */
-  take(queues: MessageQueues, isFailing: boolean, now: number): () => void {
+  /** Takes a slot. The returned function gives it back when the request has ended. */
+  take(queues: MessageQueues, isFailing: boolean, now: number): (end: RequestEnd) => void {
     const request = { queues, group: messageGroup(queues), sentAt: now, isFailing }
     this.#requests.add(request)
     this.#counts[request.group] += 1
-    return () => {
-      if (this.#requests.delete(request)) this.#counts[request.group] -= 1
+    return ({ isAnswered, now: endedAt }) => {
+      if (!this.#requests.delete(request)) return
+      this.#counts[request.group] -= 1
+      if (request.group === 'verifications') return
+      this.#quick.delete(queues.host)
+      if (!isAnswered || endedAt - now > QUICK_MILLISECONDS) return
+      this.#quick.add(queues.host)
+      const [oldest] = this.#quick
+      if (this.#quick.size > MAX_QUICK_HOSTS && oldest !== undefined) this.#quick.delete(oldest)
     }
   }
 }

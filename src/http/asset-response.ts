@@ -1,4 +1,5 @@
 import { ASSET_PREFIX, findAsset } from '../site/assets.ts'
+import { asksToSee } from '../site/pages.ts'
 import type { RequestContext } from './request-context.ts'
 
 export const isAssetPath = (path: string): boolean => path.startsWith(ASSET_PREFIX)
@@ -14,9 +15,11 @@ const FOREVER = 'public, max-age=31536000, immutable'
 /** A script or style sheet of a page; undefined if there is none. */
 export async function answerAsset({
   path,
+  method,
   headers,
   requestId,
 }: RequestContext): Promise<Response | undefined> {
+  if (!asksToSee(method)) return undefined
   const asset = await findAsset(path)
   if (asset === undefined) return undefined
   const isGzipped = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')

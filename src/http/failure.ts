@@ -9,23 +9,17 @@ import type { RequestContext } from './request-context.ts'
 import type { StoreFailures } from './store-failures.ts'
 import { traceIdOf } from './trace-context.ts'
 
-/** The body of an error response: three fields, or two under OAuth; the control API also names the wrong input (D-4). */
+/** The body of an error response: three fields, or two under OAuth (D-4). */
 export function failureBody(
   family: Family | undefined,
   failure: Problem,
   operation?: Pick<Operation, 'standardErrors'>,
 ): string {
-  const { name, status, message, fields, input } = failure
+  const { name, status, message, fields } = failure
   if (operation?.standardErrors)
     return JSON.stringify({ error: standardErrorOf(name), error_description: message, status, message })
   if (family === 'oauth') return JSON.stringify({ status, message })
-  return JSON.stringify({
-    error: reasonPhrases[status] ?? 'Error',
-    status,
-    message,
-    ...fields,
-    ...(family === 'control' && input),
-  })
+  return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message, ...fields })
 }
 
 /** The fields that identify a request in the log. */

@@ -2,6 +2,7 @@
 import http from 'node:http'
 import type { EventSockets, SocketRequest } from '../events/event-sockets.ts'
 import { chain } from '../kit/maybe-promise.ts'
+import type { Peer } from './request-context.ts'
 import { UPGRADED } from './socket-response.ts'
 
 /** Three lists of 100 values make a request line of about 10 KB; the default limit of the runtime is barely above it. */
@@ -12,15 +13,6 @@ const IDLE_SECONDS = 12
 const HELD_OPEN_SECONDS = 255
 /** How long `stop` waits for requests in flight. */
 const MAX_STOP_MILLISECONDS = 15_000
-
-/** The other end of a connection. */
-export interface Peer {
-  address(): string
-  /** Extends the idle timeout to minutes. */
-  holdOpen(): void
-  /** Turns the connection into a WebSocket. False: the request does not ask for one. */
-  upgrade(request: SocketRequest): boolean
-}
 
 /** An open listener. */
 export interface Listening {

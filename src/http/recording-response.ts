@@ -1,13 +1,15 @@
-import { raise } from '../contract/problem.ts'
+import { type Refusal, refuse } from '../contract/problem.ts'
 import type { Recordings } from '../media/recordings.ts'
+import { asksToSee } from '../site/pages.ts'
 import type { Store } from '../store/store.ts'
+import { answerMediaPreflight } from './live-response.ts'
 import { isFileUrl, type MediaNode, redirectTo } from './media-redirect.ts'
+import { fullBucket } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
 const RECORDING_PATH = /^\/videos\/([0-9]{1,19})\.flv$/
 
-/** The id of the video in the path of a recording. */
-export const recordedVideoOf = (path: string): string | undefined => RECORDING_PATH.exec(path)?.[1]
+export const isRecordingPath = (path: string): boolean => RECORDING_PATH.test(path)
 
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',
@@ -19,15 +21,30 @@ const HEADERS = {
   'Accept-Ranges': 'bytes',
 }
 
-/** The recording of a video, or a range of it. One that another node or a media server has is read there. */
-export async function answerRecording(
-  video_id: string,
-  recordings: Recordings | undefined,
-  node: MediaNode & { readonly store: Store },
+interface RecordingSources {
+  readonly recordings: Recordings | undefined
+  readonly services: MediaNode & { readonly store: Store }
+}
+
+/** A recording, for everyone and without a point. Undefined: the method is none of its path. */
+export function answerRecording(
+  sources: RecordingSources,
   context: RequestContext,
-): Promise<Response> {
-  const url =
-    (await node.store.videos.recordingUrl(video_id)) ?? raise('not_found', 'recording of the video', video_id)
+): Response | Promise<Response | Refusal> | undefined {
+  context.allowance = fullBucket(Date.now())
+  if (context.method === 'OPTIONS') return answerMediaPreflight(context)
+  const video_id = asksToSee(context.method) ? RECORDING_PATH.exec(context.path)?.[1] : undefined
+  return video_id === undefined ? undefined : answerVideo(video_id, sources, context)
+}
+
+/** The recording of a video, or a range of it. One that another node or a media server has is read there. */
+async function answerVideo(
+  video_id: string,
+  { recordings, services: node }: RecordingSources,
+  context: RequestContext,
+): Promise<Response | Refusal> {
+  const url = await node.store.videos.recordingUrl(video_id)
+  if (url === undefined) return refuse('not_found', 'recording of the video', video_id)
   const headers = { ...HEADERS, 'X-Request-Id': context.requestId }
   const file = recordings && Bun.file(recordings.fileOf(video_id))
   if (file === undefined || !(await file.exists())) {
@@ -35,7 +52,7 @@ export async function answerRecording(
     const redirect = isFileUrl(url)
       ? new Response(null, { status: 307, headers: { ...untyped, Location: url } })
       : redirectTo(url, context.path, node, context, untyped)
-    return redirect ?? raise('not_found', 'recording of the video', video_id)
+    return redirect ?? refuse('not_found', 'recording of the video', video_id)
   }
   const { size } = file
   const range = readRange(context.headers.get('range'), size)

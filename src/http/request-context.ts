@@ -2,8 +2,10 @@ import type { Family, Operation } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { CallOutcome, Fault } from '../contract/resources/fault.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { SocketRequest } from '../events/event-sockets.ts'
 import { uuid } from '../kit/id.ts'
 import type { ForwardedAddresses } from './client-address.ts'
+import type { ServedFamilies } from './families.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Tally } from './traffic.ts'
 
@@ -11,14 +13,17 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The connection that a request came through. */
-interface Origin {
+/** The other end of the connection that a request came through. */
+export interface Peer {
   address(): string
+  /** Extends the idle timeout to minutes. */
   holdOpen(): void
+  /** Turns the connection into a WebSocket. False: the request does not ask for one. */
+  upgrade(request: SocketRequest): boolean
 }
 
 /** For requests without a connection. */
-export const NO_ORIGIN: Origin = { address: () => '', holdOpen: () => undefined }
+export const NO_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
 
 /** A request and its state while it is handled. Errors and successes are reported from the same fields. */
 export class RequestContext {
@@ -31,7 +36,9 @@ export class RequestContext {
   readonly search: string
   /** The `X-Request-Id` of the request if it is well formed, else a new one (D-20). */
   readonly requestId: string
-  readonly #peer: Origin
+  /** The families of the listener that it came to. */
+  readonly served: ServedFamilies
+  readonly #peer: Peer
   readonly #forwarded: ForwardedAddresses | undefined
   #address: string | undefined = undefined
   /** On the monotonic clock. */
@@ -60,7 +67,7 @@ export class RequestContext {
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */
   operator: Caller | undefined = undefined
 
-  constructor(request: Request, peer: Origin, forwarded?: ForwardedAddresses) {
+  constructor(request: Request, peer: Peer, served: ServedFamilies = [], forwarded?: ForwardedAddresses) {
     const { headers, url } = request
     const sentId = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
@@ -74,6 +81,7 @@ export class RequestContext {
     this.path = queryMark < 0 ? url.slice(start) : url.slice(start, queryMark)
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
+    this.served = served
     this.#peer = peer
     this.#forwarded = forwarded
   }
@@ -99,6 +107,11 @@ export class RequestContext {
       this.isHeldOpen = true
       this.#peer.holdOpen()
     }
+  }
+
+  /** Turns the connection into a WebSocket; false if the request does not ask for one. */
+  upgrade(request: SocketRequest): boolean {
+    return this.#peer.upgrade(request)
   }
 
   #readAddress(): string {

@@ -1,4 +1,5 @@
 /** Answers requests that take too long with 503, before the idle timeout of their connection closes it without an answer. */
+import type { Refusal } from '../contract/problem.ts'
 import { Unavailable } from '../store/errors.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -16,15 +17,15 @@ export class RequestDeadlines {
   #sweeping: Timer | undefined
 
   /** The answer, or `Unavailable` after the deadline. The work is not cancelled; its answer is dropped. */
-  limit(context: RequestContext, answer: Promise<Response>): Promise<Response> {
+  limit(context: RequestContext, answer: Promise<Response | Refusal>): Promise<Response | Refusal> {
     return new Promise((resolve, reject) => {
       const waiting = { context, reject }
       this.#waiting.add(waiting)
       this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS)
       answer.then(
-        response => {
-          if (this.#waiting.delete(waiting)) resolve(response)
-          else void response.body?.cancel()
+        known => {
+          if (this.#waiting.delete(waiting)) resolve(known)
+          else if (known instanceof Response) void known.body?.cancel()
         },
         error => {
           this.#waiting.delete(waiting)

@@ -14,12 +14,13 @@
  * repeating at once costs as much as the work. The waiting requests are begun when a place is free, or at the next tick, for
  * `TURN_MILLISECONDS` at a time, so that what never waits (health checks, the control API) is answered in between.
  */
+import { Fifo } from '../kit/fifo.ts'
 import type { Log } from '../kit/log.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 
 const PLACES = 128
-const MAX_WAIT_MILLISECONDS = 800
+const MAX_WAIT_MILLISECONDS = 600
 const TURN_MILLISECONDS = 100
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
@@ -39,8 +40,8 @@ interface Waiting {
 export class RequestQueue implements Measured {
   readonly #log: Log
   /** Two queues: what needs no place must not wait behind what does. */
-  readonly #forThread = new Fifo()
-  readonly #forPlace = new Fifo()
+  readonly #forThread = new Fifo<Waiting>()
+  readonly #forPlace = new Fifo<Waiting>()
   #placesTaken = 0
   #timer: Timer | undefined
   #turnBegan = 0
@@ -141,7 +142,7 @@ export class RequestQueue implements Measured {
     this.#isBeginning = false
   }
 
-  #beginNext(queue: Fifo, need: Need): boolean {
+  #beginNext(queue: Fifo<Waiting>, need: Need): boolean {
     if (queue.length === 0 || !this.#take(need)) return false
     queue.shift()?.begin()
     return true
@@ -164,34 +165,5 @@ export class RequestQueue implements Measured {
       )
     }
     return refuse()
-  }
-}
-
-/** First in, first out. An array alone would move all others whenever the first one leaves. */
-class Fifo {
-  #items: Waiting[] = []
-  #start = 0
-
-  get length(): number {
-    return this.#items.length - this.#start
-  }
-
-  get first(): Waiting | undefined {
-    return this.#items[this.#start]
-  }
-
-  push(item: Waiting): void {
-    this.#items.push(item)
-  }
-
-  shift(): Waiting | undefined {
-    const item = this.#items[this.#start]
-    if (item === undefined) return undefined
-    this.#start += 1
-    if (this.#start > 1000 || this.#start === this.#items.length) {
-      this.#items = this.#items.slice(this.#start)
-      this.#start = 0
-    }
-    return item
   }
 }

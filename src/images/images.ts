@@ -3,7 +3,8 @@
  * renderings at a time, and what waits for them, of which a network has a share. Requests for the same picture share one
  * rendering.
  */
-import { raise } from '../contract/problem.ts'
+import { problem } from '../contract/problem.ts'
+import { BoundedQueue, type Entry, type Line } from '../kit/bounded-queue.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { NetworkShares } from '../kit/network-shares.ts'
 import { Recent } from '../kit/recent.ts'
@@ -13,7 +14,7 @@ import { type Image, render } from './render.ts'
 const CACHE_BYTES = 32 * 1024 * 1024
 /** What an entry takes beside its file, roughly. */
 const ENTRY_BYTES = 2 * 1024
-const AT_ONCE = 2
+const CONCURRENCY = 2
 /** Of all pictures that wait: 16 of the largest, which take about a third of a second, or 900 thumbnails. */
 const MAX_WAITING_PIXELS = 64 * 1024 * 1024
 /** Added to the pixels of each, because the smallest takes some time as well. */
@@ -27,20 +28,21 @@ interface ImagesOptions {
 
 export class Images implements Measured {
   readonly #render: (name: ImageName) => Promise<Image>
-  /** A place for each pixel that waits. */
-  readonly #waitingPixels: NetworkShares
+  readonly #queue: BoundedQueue<Order>
   /** By path. */
   readonly #cache: Recent<Image>
   /** By path, including those that wait. */
   readonly #inProgress = new Map<string, Promise<Image>>()
-  readonly #waiting: (() => void)[] = []
-  #running = 0
   #rendered = 0
-  #refused = 0
 
   constructor(options: ImagesOptions = {}) {
     this.#render = options.render ?? render
-    this.#waitingPixels = new NetworkShares(options.maxWaitingPixels ?? MAX_WAITING_PIXELS)
+    this.#queue = new BoundedQueue({
+      places: CONCURRENCY,
+      line: new PictureLine(options.maxWaitingPixels ?? MAX_WAITING_PIXELS),
+      maxWaitMilliseconds: Number.POSITIVE_INFINITY,
+      refusal: () => problem('images_busy'),
+    })
     // It keeps up to twice the weight that it is given.
     this.#cache = new Recent((options.cacheBytes ?? CACHE_BYTES) / 2, { weigh: weightOf })
   }
@@ -67,53 +69,64 @@ export class Images implements Measured {
     metrics.counter(
       'strand_images_refused_total',
       'Pictures not rendered because too many were waiting.',
-      this.#refused,
+      this.#queue.refused.full,
     )
     metrics.gauge('strand_images_cached_bytes', 'Size of the cache of rendered pictures.', this.cachedBytes)
   }
 
   #begin(path: string, name: ImageName, address: () => string): Promise<Image> {
-    const turn = this.#takeTurn(name.width * name.height + BASE_PIXELS, address)
-    const image = this.#renderInTurn(path, name, turn)
+    const pixels = name.width * name.height + BASE_PIXELS
+    const image = this.#queue
+      .run({ pixels, address }, async () => {
+        const rendered = await this.#render(name)
+        this.#rendered += 1
+        this.#cache.set(path, rendered)
+        return rendered
+      })
+      .finally(() => this.#inProgress.delete(path))
     this.#inProgress.set(path, image)
     return image
   }
+}
 
-  async #renderInTurn(path: string, name: ImageName, turn: Promise<void>): Promise<Image> {
-    await turn
-    try {
-      const image = await this.#render(name)
-      this.#rendered += 1
-      this.#cache.set(path, image)
-      return image
-    } finally {
-      this.#inProgress.delete(path)
-      this.#passTurn()
-    }
+/** Who waits for a rendering, and how large it is. */
+interface Order {
+  readonly pixels: number
+  readonly address: () => string
+}
+
+/** First come, first served, as far as the pixels that wait, and those of one network, allow. */
+class PictureLine implements Line<Order> {
+  readonly #waitingPixels: NetworkShares
+  /** With what gives their pixels back. */
+  readonly #entries = new Map<Entry, () => void>()
+
+  constructor(maxPixels: number) {
+    this.#waitingPixels = new NetworkShares(maxPixels)
   }
 
-  #takeTurn(pixels: number, address: () => string): Promise<void> {
-    if (this.#running < AT_ONCE) {
-      this.#running += 1
-      return Promise.resolve()
-    }
+  get size(): number {
+    return this.#entries.size
+  }
+
+  add(entry: Entry, { pixels, address }: Order): boolean {
     const leave = this.#waitingPixels.take(address(), pixels)
-    if (leave === undefined) {
-      this.#refused += 1
-      return raise('images_busy')
-    }
-    return new Promise(resolve => {
-      this.#waiting.push(() => {
-        leave()
-        resolve()
-      })
-    })
+    if (leave === undefined) return false
+    this.#entries.set(entry, leave)
+    return true
   }
 
-  #passTurn(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#running -= 1
-    else next()
+  take(): Entry | undefined {
+    for (const entry of this.#entries.keys()) {
+      this.remove(entry)
+      return entry
+    }
+    return undefined
+  }
+
+  remove(entry: Entry): boolean {
+    this.#entries.get(entry)?.()
+    return this.#entries.delete(entry)
   }
 }
 

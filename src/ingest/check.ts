@@ -24,8 +24,6 @@ export async function checkMediaServer(
 ): Promise<MediaServerState> {
   const { api } = adapters[server.adapter]
   const problems: string[] = []
-  if (server.adapter === 'owncast' && server.user_id === null)
-    problems.push('no channel is given, so broadcasts of this server are ignored: give one with --user')
   const callbacks = configuration === undefined ? [] : callbacksIn(configuration, server)
   if (configuration !== undefined) problems.push(...(await checkCallbacks(callbacks)))
   if (api === undefined) return { problems, publishers: undefined }

@@ -9,9 +9,7 @@ export const STANDARD_API_URLS: Readonly<Record<AdapterName, string | undefined>
   'nginx-rtmp': 'http://127.0.0.1:8088',
   mediamtx: 'http://127.0.0.1:9997',
   srs: 'http://127.0.0.1:1985',
-  ovenmediaengine: undefined,
   'node-media-server': 'http://127.0.0.1:8000',
-  owncast: 'http://127.0.0.1:8080',
   generic: undefined,
 }
 
@@ -179,20 +177,6 @@ vhost __defaultVhost__ {
 }
 `
 
-const ovenMediaEngine: Configuration = callback => `<!-- Server.xml, inside <VirtualHost> -->
-<!-- OBS: server rtmp://<host>:1935/app, stream key as shown by Strand, which answers with a URL without it. -->
-<AdmissionWebhooks>
-    <ControlServerUrl>${callback}</ControlServerUrl>
-    <!-- Required by OvenMediaEngine. Strand recognizes the server by the secret in the URL. -->
-    <SecretKey>unused</SecretKey>
-    <Timeout>3000</Timeout>
-    <Enables>
-        <Providers>rtmp,srt,whip</Providers>
-        <Publishers>webrtc,llhls</Publishers>
-    </Enables>
-</AdmissionWebhooks>
-`
-
 /** JSON has no comments, and node-media-server ignores names that it does not know. */
 const nodeMediaServer: Configuration = (callback, api, { apiSecret, records }) =>
   `${JSON.stringify(
@@ -219,15 +203,6 @@ const nodeMediaServer: Configuration = (callback, api, { apiSecret, records }) =
 
 const NODE_RECORDINGS = '/var/lib/node-media-server/recordings'
 
-const owncast: Configuration =
-  callback => `Owncast checks its stream keys itself and has one channel, the one given with --user.
-In its admin page, under Integrations > Webhooks, add
-
-  ${callback}
-
-with the events "stream started" and "stream stopped".
-`
-
 const generic: Configuration = callback => `# Before a publisher starts; 200 lets it in, 403 does not:
 curl -X POST -H 'Content-Type: application/json' ${callback} \\
   -d '{"event":"publish","session":"<id of the publisher>","key":"<stream key>","address":"<its IP address>"}'
@@ -243,8 +218,6 @@ const CONFIGURATIONS: Readonly<Record<AdapterName, Configuration>> = {
   'nginx-rtmp': nginxRtmp,
   mediamtx,
   srs,
-  ovenmediaengine: ovenMediaEngine,
   'node-media-server': nodeMediaServer,
-  owncast,
   generic,
 }

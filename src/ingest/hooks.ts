@@ -70,22 +70,14 @@ export class IngestHooks {
     switch (event.kind) {
       case 'publish':
         return this.#publish(server, event)
-      case 'start':
-        return this.#startOnly(server, event.session)
       case 'alive':
         return (await this.#isDismissed(server, event.session)) ? { kind: 'gone' } : { kind: 'noted' }
       case 'end': {
         const { session } = event
-        if (session !== undefined) reconciler.forgetPending(server, session)
+        reconciler.forgetPending(server, session)
         const now = clock.now()
         await this.#soon('the end of a publish session', () =>
-          session === undefined
-            ? store.commands.closeOtherSessions({
-                adapter: server.adapter,
-                server: server.name,
-                sessions: [],
-              })
-            : store.commands.closeSession({ ...sessionIdOf(server, session), now }),
+          store.commands.closeSession({ ...sessionIdOf(server, session), now }),
         )
         return { kind: 'noted' }
       }
@@ -135,15 +127,6 @@ export class IngestHooks {
       ? store.videos.unrecordedOf(sessionIdOf(server, of))
       : store.videos.unrecordedAt(of.login.toLowerCase(), of.since))
     if (video_id !== undefined) await store.commands.noteRecording({ video_id, url })
-  }
-
-  /** Owncast has let the publisher in already. */
-  async #startOnly(server: MediaServerRow, session: string): Promise<Outcome> {
-    const { store } = this.#options
-    const user = server.user_id === null ? undefined : await store.users.find(server.user_id)
-    if (user === undefined) return { kind: 'refused' }
-    await this.#open(server, session, { user_id: user.id, login: user.login })
-    return { kind: 'noted' }
   }
 
   /** False: the session may not start. */

@@ -222,7 +222,7 @@ export class Reconciler {
       server.name,
       new Map(unasked.map(({ session }) => [session, before?.get(session) ?? now])),
     )
-    for (const { session, login = '' } of unasked) {
+    for (const { session, login } of unasked) {
       if (now - (before?.get(session) ?? now) < UNASKED_MILLISECONDS) continue
       if (!(await this.#kick(server, { session, login }))) break
       log.info(
@@ -261,8 +261,8 @@ export class Reconciler {
       .filter(each => !settled.has(each.session))
       .slice(0, MOST_REVIVED)) {
       // A user may have another login by now, and another user this one.
-      const before = known.find(each => each.session === session && each.login === login?.toLowerCase())
-      const channel = before ?? (await this.#channelOf(server, login))
+      const before = known.find(each => each.session === session && each.login === login.toLowerCase())
+      const channel = before ?? (await this.#channelOf(login))
       if (channel === undefined) continue
       const opening = await openPublishSession(this.#options, server, session, channel)
       if (opening.kind === 'opened') revived.push([session, channel.user_id])
@@ -270,14 +270,8 @@ export class Reconciler {
     return revived
   }
 
-  async #channelOf({ user_id }: MediaServerRow, login: string | undefined): Promise<Channel | undefined> {
-    const { users } = this.#options.store
-    const user =
-      login !== undefined
-        ? await users.withLogin(login)
-        : user_id === null
-          ? undefined
-          : await users.find(user_id)
+  async #channelOf(login: string): Promise<Channel | undefined> {
+    const user = await this.#options.store.users.withLogin(login)
     return user && { user_id: user.id, login: user.login }
   }
 

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import { readSecretFile, storeFileOf, syncFolder } from '../data-folder.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { masterKeysText, parseMasterKeys } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
+import type { Config } from '../server/config.ts'
+import { readSecretFile, storeFileOf, syncFolder } from '../server/data-folder.ts'
+import { VERSION } from '../server/version.ts'
 import {
   copyStoreFile,
   noteBackup,
@@ -13,7 +14,6 @@ import {
   storeSummary,
   streamKeysByMasterKey,
 } from '../store/embedded-file.ts'
-import { VERSION } from '../version.ts'
 import { ArchiveWriter } from './archive.ts'
 import { requireFreeSpace } from './free-space.ts'
 import {

@@ -1,8 +1,7 @@
 /** The checks of `strand doctor`, as pure functions from observations to findings, so that tests need not cause real faults. */
-import type { Address, Config } from '../config.ts'
-import { isLoopback } from '../config.ts'
+import type { Address, Config } from '../server/config.ts'
+import { isLoopback } from '../server/config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
-import { type PartitionLayout, TIMED_TABLES, timedOf } from '../store/partition-layout.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -10,8 +9,6 @@ const MEGABYTE = 1e6
 const LITTLE_SPACE = 1000 * MEGABYTE
 const NO_SPACE = 100 * MEGABYTE
 const LARGE_LOG = 256 * MEGABYTE
-/** One segment of the log. A standby that keeps up is a fraction of it behind. */
-const MAX_LAG_MEGABYTES = 16
 const FEW_FILES = 4096
 const LITTLE_MEMORY = 400 * MEGABYTE
 const SLOW_SYNC_MILLISECONDS = 25
@@ -337,13 +334,13 @@ export function checkPostgres(
       isAsynchronous && standbysConnected > 0,
       warning,
       `${standbysConnected} ${standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
-      'set synchronous_standby_names, as described in docs/scale-out.md',
+      'set synchronous_standby_names, as described in docs/several-nodes.md',
     ],
     [
       isAsynchronous && standbysConnected === 0 && servers > 1,
       warning,
       'DATABASE_URL names several servers, but no standby follows the primary',
-      'start replication, as described in docs/scale-out.md',
+      'start replication, as described in docs/several-nodes.md',
     ],
     [
       isSynchronous && (synchronousCommit === 'local' || synchronousCommit === 'remote_write'),
@@ -376,43 +373,4 @@ export function checkPostgres(
   const standbys = `${standbysInStep || 'no'} synchronous ${standbysInStep > 1 ? 'standbys' : 'standby'}`
   const role = isPrimary ? `the primary, with ${standbys}` : 'a standby'
   return [ok(about, `version ${state.version}, ${role}; max_connections allows ${nodes} nodes like this one`)]
-}
-
-/** `servers`: those of DATABASE_URL that could be queried. */
-export function checkStandbyReads(servers: readonly PostgresState[]): Finding {
-  const about = 'reads from standbys'
-  const standbys = servers.filter(({ isPrimary }) => !isPrimary)
-  if (standbys.length === 0) {
-    const message =
-      'STRAND_STANDBY_READS is on, but DATABASE_URL leads to no standby: the primary answers all'
-    return warning(about, message, 'add the standbys to DATABASE_URL, or turn STRAND_STANDBY_READS off')
-  }
-  const end = servers.find(({ isPrimary }) => isPrimary)?.position ?? 0
-  const lag = Math.max(0, ...standbys.map(({ position }) => end - position)) / MEGABYTE
-  const which = standbys.length === 1 ? 'a standby that is' : `${standbys.length} standbys that are at most`
-  const message = `entitlements and markers are read from ${which} ${lag.toFixed(1)} MB of the log behind`
-  if (lag <= MAX_LAG_MEGABYTES) return ok(about, message)
-  return warning(about, message, 'check why: until it has caught up, the primary answers instead')
-}
-
-/** Nodes create partitions for three periods in advance; less than one is left if none has for long. */
-const PARTITION_MILLISECONDS = 7 * 24 * 3600 * 1000
-
-export function checkPartitions({ stored, unfinished }: PartitionLayout, now: number): Finding[] {
-  const about = 'partitions'
-  if (unfinished.length > 0) {
-    const tables = unfinished.map(({ table }) => table).join(', ')
-    const message = `strand partition has not finished with ${tables}`
-    return [warning(about, message, 'if it is not running, run it again, or strand partition --abandon')]
-  }
-  if (stored.length === 0) return []
-  const ends = TIMED_TABLES.flatMap(table => timedOf(stored, table).at(-1) ?? [])
-  const ending = ends.filter(({ until }) => until - now < PARTITION_MILLISECONDS)
-  if (ending.length > 0) {
-    const message = `the partitions of ${ending.map(({ table }) => table).join(', ')} end soon, and later rows would go to the default partition, which is never dropped`
-    return [warning(about, message, 'start a node: its sweep creates partitions in advance')]
-  }
-  const counts = Map.groupBy(stored, ({ table }) => table)
-  const text = [...counts].map(([table, of]) => `${table} has ${of.length}`).join(', ')
-  return [ok(about, text)]
 }

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
-import type { Config } from '../config.ts'
-import { readMasterKeys, storeFileOf } from '../data-folder.ts'
 import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/descriptors.ts'
-import { SETTINGS } from '../settings.ts'
+import type { Config } from '../server/config.ts'
+import { readMasterKeys, storeFileOf } from '../server/data-folder.ts'
+import { SETTINGS } from '../server/settings.ts'
 import {
   integrityErrors,
   isInUse,
@@ -23,14 +23,12 @@ import {
   checkListeners,
   checkMediaServerState,
   checkModes,
-  checkPartitions,
   checkPort,
   checkPostgres,
   checkProxies,
   checkPublicUrl,
   checkSchema,
   checkSpace,
-  checkStandbyReads,
   checkStore,
   checkStrict,
   checkSync,
@@ -147,12 +145,10 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
         ),
       )
     } else {
-      findings.push(checkSchema(state.schema), ...checkPartitions(state.partitions, state.clock))
+      findings.push(checkSchema(state.schema))
       findings.push(...examineKeyRing(config, state.streamKeysByMasterKey))
     }
   }
-  if (config.standbyReads)
-    findings.push(checkStandbyReads(servers.flatMap(server => ('state' in server ? [server.state] : []))))
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
     const message = 'no server in DATABASE_URL accepts writes'
     findings.push(failure('store', message, 'promote a standby, or add the primary to DATABASE_URL'))

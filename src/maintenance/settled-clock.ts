@@ -36,18 +36,17 @@ export class SettledClock {
     const { store, clock, settlingMilliseconds } = this.#options
     const at = this.#monotonic()
     const last = this.#last && { seen: this.#last.seen, passed: Math.round(at - this.#last.at) }
-    const { now, settled, seen, candidate, jump } = await store.commands.noteTime({
+    const { now, settled, seen, isSettling, jump } = await store.commands.noteTime({
       now: clock.now(),
       settlingMilliseconds,
       last,
     })
     this.#last = { seen, at }
     this.#times = { now, settled }
-    if (jump !== undefined) this.#reportJump(jump, candidate !== undefined)
-    else if (this.#isSettling && candidate === undefined) {
+    if (jump !== undefined) this.#reportJump(jump, isSettling)
+    else if (this.#isSettling && !isSettling)
       this.#options.log.info({ settled_time: isoSeconds(settled) }, 'the clock has settled')
-    }
-    this.#isSettling = candidate !== undefined
+    this.#isSettling = isSettling
     return this.#times
   }
 

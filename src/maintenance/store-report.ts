@@ -1,12 +1,10 @@
 import type { Measured, Metrics } from '../kit/metrics.ts'
-import { type StoredPartition, TIMED_TABLES, timedOf } from '../store/partition-layout.ts'
 import type { Store } from '../store/store.ts'
 
 /** Metrics that are queried from the store periodically, not at every scrape. */
 export class StoreReport implements Measured {
   readonly #store: Store
   #tables: Awaited<ReturnType<Store['sizes']['tables']>> = []
-  #partitions: readonly StoredPartition[] = []
   #lastBackup: number | undefined
 
   constructor(store: Store) {
@@ -15,7 +13,6 @@ export class StoreReport implements Measured {
 
   async refresh(): Promise<void> {
     this.#tables = await this.#store.sizes.tables()
-    this.#partitions = await this.#store.partitions.stored()
     const recorded = Date.parse((await this.#store.facts.lastBackup()) ?? '')
     this.#lastBackup = Number.isNaN(recorded) ? undefined : recorded / 1000
   }
@@ -26,14 +23,6 @@ export class StoreReport implements Measured {
         'strand_store_table_bytes',
         'Size of a table with its indexes.',
         this.#tables.map(({ name, bytes }) => [{ table: name }, bytes]),
-      )
-      metrics.gauge(
-        'strand_store_partitions_end_timestamp_seconds',
-        'End of the newest partition of a table with partitions by time, in seconds since 1970; absent without partitions.',
-        TIMED_TABLES.flatMap(table => {
-          const newest = timedOf(this.#partitions, table).at(-1)
-          return newest === undefined ? [] : [[{ table }, newest.until / 1000] as const]
-        }),
       )
       return
     }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { EventSecrets } from '../auth/event-secrets.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
+import { readMasterKeys } from '../server/data-folder.ts'
 import {
   auditFlawIn,
   integrityErrors,
@@ -26,10 +26,6 @@ export interface Findings {
 }
 
 const MAX_NAMED = 5
-/** The schema that introduced the audit log. */
-const FIRST_WITH_AUDIT = 6
-/** The schema that introduced the counts of follows. */
-const FIRST_WITH_FOLLOW_COUNTS = 10
 
 /**
  * Checks the store of a folder, in use or unpacked: every page, index and reference, that every stream key and
@@ -51,7 +47,7 @@ export async function verifyFolder(
   try {
     schema = storeSummary(store).schema
     rows = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
-    followProblems = schema < FIRST_WITH_FOLLOW_COUNTS ? [] : checkFollowCounts(store)
+    followProblems = checkFollowCounts(store)
   } catch (error) {
     // SQLite may consider a file intact although it lacks tables of a store.
     return found([`the store is damaged: ${(error as Error).message}`])
@@ -60,7 +56,7 @@ export async function verifyFolder(
     const newer = `the store has schema ${schema}, but this version of Strand supports up to ${SCHEMA_VERSION}: use a newer version`
     return found([newer], { rows })
   }
-  const flaw = schema >= FIRST_WITH_AUDIT ? await auditFlawIn(store) : undefined
+  const flaw = await auditFlawIn(store)
   const contentProblems = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
   contentProblems.push(...followProblems)
   const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })

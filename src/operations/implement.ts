@@ -9,6 +9,7 @@ import type { Lifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, ProblemOf, QueryOf } from '../contract/operation.ts'
 import type { Key, Page, Window } from '../contract/page.ts'
 import { isRefusal, type Refusal } from '../contract/problem.ts'
+import type { StrictProblem } from '../contract/strict.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
 import type { Heartbeats } from '../directory/heartbeats.ts'
@@ -146,7 +147,7 @@ type HandlerAnswer<O extends Operation> =
   | PreparedJson
   | StreamedLines
   | FileOf<O>
-  | Refusal<ProblemOf<O>>
+  | Refusal<ProblemOf<O> | StrictProblem>
 
 type FileOf<O extends Operation> = O extends {
   readonly answerFile: readonly (infer MediaType extends string)[]

@@ -1,7 +1,10 @@
 import { raise } from '../contract/problem.ts'
 import { isoSeconds, parseTimestamp } from '../kit/clock.ts'
 
-/** Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April. */
+/**
+ * Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April; those are
+ * malformed input, which is thrown as in `http/parse.ts`.
+ */
 export function timestampOf(text: string): number {
   return (
     parseTimestamp(text) ??

@@ -81,8 +81,7 @@ export const showAuthorize: PageHandler = async (
 export const submitConsent: PageHandler = async (browser, services: GrantServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
-  // A node of the previous version includes the question mark.
-  const search = (form.get('request') ?? '').replace(/^\?/, '')
+  const search = form.get('request') ?? ''
   const request = await readAuthorizationRequest(PageFields.ofQuery(search), services)
   if (!('application' in request)) return request
   const session = await sessionOf(browser, services)

@@ -9,12 +9,7 @@ import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import type { MediaServerAddress } from './queries/media-servers.ts'
-import {
-  SEALED_SECRETS,
-  type SealedKind,
-  type SealedRow,
-  sealedSecretQueries,
-} from './queries/sealed-secrets.ts'
+import { type SealedKind, type SealedRow, sealedSecretQueries } from './queries/sealed-secrets.ts'
 
 /** The size of the header of every store. */
 export const STORE_HEADER_BYTES = 100
@@ -84,10 +79,8 @@ export function rowsOf(file: string): Record<string, number> {
 
 /** The number of stream keys sealed with each master key. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const keys = hasTable(file, 'extra_stream_keys')
-    ? '(select key_id from stream_keys union all select key_id from extra_stream_keys)'
-    : 'stream_keys'
-  const query = `select key_id, count(*) from ${keys} group by key_id order by key_id`
+  const keys = 'select key_id from stream_keys union all select key_id from extra_stream_keys'
+  const query = `select key_id, count(*) from (${keys}) group by key_id order by key_id`
   const rows = withSqlite(file, 'read', connection => connection.query(query).values())
   return new Map(rows as [string, number][])
 }
@@ -104,19 +97,14 @@ export function wrongFollowCounts(file: string): string[] {
   return rows.map(([id]) => String(id))
 }
 
-/** The media servers of the store; none if it is older than they are. */
+/** The media servers of the store. */
 export function mediaServersIn(file: string): MediaServerAddress[] {
-  return withSqlite(file, 'read', connection => {
-    const table = connection.query("select 1 from sqlite_schema where name = 'media_servers'").get()
-    if (table === null) return []
-    const query = 'select name, adapter, api_url, user_id from media_servers order by name'
-    return connection.query(query).all() as MediaServerAddress[]
-  })
+  const query = 'select name, adapter, api_url from media_servers order by name'
+  return withSqlite(file, 'read', connection => connection.query(query).all() as MediaServerAddress[])
 }
 
-/** Every secret of a kind, in batches; none if the store was not migrated yet and lacks the table. */
+/** Every secret of a kind, in batches. */
 export async function* sealedSecretsIn(file: string, kind: SealedKind): AsyncGenerator<readonly SealedRow[]> {
-  if (!hasTable(file, SEALED_SECRETS[kind].table)) return
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
     yield* sealedSecretQueries(db).batches(kind)
@@ -124,12 +112,6 @@ export async function* sealedSecretsIn(file: string, kind: SealedKind): AsyncGen
     db.close()
   }
 }
-
-const hasTable = (file: string, name: string): boolean =>
-  inspect(
-    file,
-    one => one(`select count(*) from sqlite_schema where type = 'table' and name = '${name}'`) === 1,
-  )
 
 /** What is wrong with the audit log of the store; undefined if nothing is. */
 export async function auditFlawIn(file: string): Promise<string | undefined> {

@@ -21,8 +21,6 @@ export interface CommandOutcome {
 export interface Engine {
   readonly name: 'sqlite' | 'postgres'
   readonly db: Database
-  /** For reads that may go to a standby, if that has everything that was acknowledged before. Otherwise the same as `db`. */
-  readonly standbys: Database
   /** For reads that must succeed under read overload: the feed and the health check. */
   readonly reserved: Database
   /** The schema version, and how many migrations were applied when the engine was opened. */

@@ -12,7 +12,7 @@ export type EndedAccess =
 /**
  * A change of what processes keep in memory: the directory and the callers. Each entry carries the resulting state, not a
  * difference, so that applying it twice is harmless; viewer counts and games also carry the previous ones, so that past
- * states can be reconstructed from the current one. Entries of earlier versions lack the fields that are optional here.
+ * states can be reconstructed from the current one.
  */
 export type Change =
   /** The current state of a live stream. `was`: its previous viewer count; null if it has just started. */
@@ -20,15 +20,15 @@ export type Change =
       readonly kind: 'stream'
       readonly stream: LiveStream
       readonly was: number | null
-      readonly was_game_id?: string
+      readonly was_game_id: string
     }
   /** The game and the viewer count are the last ones. */
   | {
       readonly kind: 'end'
       readonly user_id: string
       readonly stream_id: string
-      readonly game_id?: string
-      readonly viewer_count?: number
+      readonly game_id: string
+      readonly viewer_count: number
     }
   | { readonly kind: 'access'; readonly access: EndedAccess }
   | { readonly kind: 'follows'; readonly user_ids: readonly string[] }

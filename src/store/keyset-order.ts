@@ -48,12 +48,8 @@ export function inOrderOf(...columns: readonly string[]): KeyedOrder {
 }
 
 /**
- * The rows with certain values in columns, by other columns. Written as a range that starts with those columns, and in a way
- * that PostgreSQL does not expect too few rows:
- * - With equality, it could follow an index on the other columns alone, past any number of rows with other values.
- * - If it expected one row, it would read and sort all of them rather than merge the indexes of partitions. It estimates a
- *   row comparison by its first column, and for `<` leaves out the rows that are equal in it, which here are all. So this
- *   has `<=`, and a last member that makes it strict.
+ * The rows with certain values in columns, by other columns. Written as a range that starts with those columns: with
+ * equality, PostgreSQL could follow an index on the other columns alone, past any number of rows with other values.
  */
 export function inOrderWithin(
   values: Readonly<Record<string, string | number>>,
@@ -61,7 +57,7 @@ export function inOrderWithin(
 ): KeyedOrder {
   const within = Object.keys(values)
   const names = [...within, ...columns]
-  const [first, strict] = [verbatim(within.join(', ')), verbatim(`${names.join(', ')}, 0`)]
+  const [first, row] = [verbatim(within.join(', ')), verbatim(names.join(', '))]
   const [up, down] = [towards(false, ...names), towards(true, ...names)]
   const place = joined(Object.values(values), ', ')
   const [lowest, highest] = [sql`(${first}) >= (${place})`, sql`(${first}) <= (${place})`]
@@ -70,8 +66,8 @@ export function inOrderWithin(
     beyond: (from, falling) => {
       const key = joined([...Object.values(values), ...from], ', ')
       return falling
-        ? [{ where: sql`${lowest} and (${strict}) <= (${key}, -1)`, order: down }]
-        : [{ where: sql`(${strict}) >= (${key}, 1) and ${highest}`, order: up }]
+        ? [{ where: sql`${lowest} and (${row}) < (${key})`, order: down }]
+        : [{ where: sql`(${row}) > (${key}) and ${highest}`, order: up }]
     },
     keyOf: found => valuesOf(found, columns),
   }

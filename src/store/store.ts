@@ -23,7 +23,6 @@ import { gameQueries } from './queries/games.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { organizationQueries } from './queries/organizations.ts'
-import { partitionQueries } from './queries/partitions.ts'
 import { sealedSecretQueries } from './queries/sealed-secrets.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
@@ -92,15 +91,6 @@ function noteConflict(error: unknown): never {
   throw error
 }
 
-/** Those whose answers may come from a standby, for handlers that use it. */
-const queriesOn = (db: Database) => ({
-  games: gameQueries(db),
-  channels: channelQueries(db),
-  entitlements: entitlementQueries(db),
-  videos: videoQueries(db),
-  markers: markerQueries(db),
-})
-
 function portOf(
   engine: Engine,
   timings: Timings,
@@ -110,14 +100,15 @@ function portOf(
 ) {
   const db = timings.timed(engine.db)
   const reserved = timings.timed(engine.reserved)
-  const queries = queriesOn(db)
   return {
     engine: engine.name,
     schema: engine.schema,
     commands: port,
-    ...queries,
-    /** The same queries, which a standby may answer; see `Engine`. */
-    standbys: engine.standbys === engine.db ? queries : queriesOn(timings.timed(engine.standbys)),
+    games: gameQueries(db),
+    channels: channelQueries(db),
+    entitlements: entitlementQueries(db),
+    videos: videoQueries(db),
+    markers: markerQueries(db),
     users: userQueries(db),
     accounts: accountQueries(db),
     organizations: organizationQueries(db),
@@ -148,7 +139,6 @@ function portOf(
     feed: feedQueries(reserved),
     facts: factQueries(db),
     sizes: sizeQueries(db, engine.name),
-    partitions: partitionQueries(db, engine.name),
 
     /** Runs reads in one consistent snapshot; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),

@@ -1,5 +1,5 @@
 import { checkScenario, readScenarioFile } from '../demo/read-scenario.ts'
-import { serveDemo } from '../serve-demo.ts'
+import { serveDemo } from '../server/serve-demo.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
 /** Starts a demo in this process, which must be Bun. */

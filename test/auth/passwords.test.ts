@@ -1,12 +1,7 @@
 /** The queue of password checks: who waits behind whom, who is refused, and that nothing runs for those who left. */
 import { describe, expect, test } from 'bun:test'
-import {
-  PasswordQueue,
-  PasswordsBusy,
-  passwords,
-  type Requester,
-  type Waiting,
-} from '../../src/auth/passwords.ts'
+import { PasswordQueue, PasswordsBusy, passwords, type Requester } from '../../src/auth/passwords.ts'
+import type { Patience } from '../../src/kit/bounded-queue.ts'
 import { Metrics } from '../../src/kit/metrics.ts'
 
 const stranger = (address: string): Requester => ({ lane: 'stranger', address })
@@ -29,7 +24,7 @@ class Bench {
   }
 
   /** What came of it: `done`, or why it was not begun. */
-  ask(name: string, requester: Requester, waiting?: Waiting): Promise<string> {
+  ask(name: string, requester: Requester, waiting?: Patience): Promise<string> {
     return this.queue
       .inTurn(
         requester,

@@ -1,22 +1,10 @@
 /** `bin/strand.js` and `bin/run.js`: what the installed command and the scripts of package.json start from Node. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { SOURCES_FILE, stateOfSources } from '../../bin/runtime.js'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -132,20 +120,12 @@ describe('the program is', () => {
   /** A checkout whose program prints where it comes from. */
   function checkout(): string {
     const folder = emptyFolder()
-    for (const name of ['src/kit', 'build', 'dist/program'])
-      mkdirSync(join(folder, name), { recursive: true })
+    for (const name of ['src', 'build', 'dist/program']) mkdirSync(join(folder, name), { recursive: true })
     cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-    for (const name of ['package.json', 'package-lock.json', 'tsconfig.json'])
-      cpSync(join(ROOT, name), join(folder, name))
-    writeFileSync(join(folder, 'build/package.ts'), '')
-    writeFileSync(join(folder, 'src/kit/name.ts'), "export const NAME = 'sources'\n")
-    writeFileSync(
-      join(folder, 'src/main.ts'),
-      "import { NAME } from './kit/name.ts'\nconsole.log(NAME)\nprocess.exit(0)\n",
-    )
+    for (const name of ['package.json', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name))
+    writeFileSync(join(folder, 'src/main.ts'), "console.log('sources')\nprocess.exit(0)\n")
     writeFileSync(join(folder, 'dist/program/main.js'), "console.log('bundle')\nprocess.exit(0)\n")
-    writeFileSync(join(folder, SOURCES_FILE), stateOfSources(folder))
     return folder
   }
 
@@ -155,55 +135,32 @@ describe('the program is', () => {
     return strand.stdout.trim()
   }
 
-  test('the bundle, in a checkout that it was built from', async () => {
-    expect(await runIn(checkout())).toBe('bundle')
-  })
-
-  test('the sources as soon as one has changed, even with the size and the time of before', async () => {
+  test('the sources in a checkout, whether or not there is a bundle', async () => {
     const folder = checkout()
-    const file = join(folder, 'src/kit/name.ts')
-    const { atime, mtime, ctimeMs } = statSync(file)
-    // The clock of files ticks every few milliseconds: an edit in the same tick as the build would not be seen.
-    while (Math.trunc(statSync(file).ctimeMs) === Math.trunc(ctimeMs)) {
-      writeFileSync(file, "export const NAME = 'edited!'\n")
-      utimesSync(file, atime, mtime)
-    }
-    expect(await runIn(folder)).toBe('edited!')
-  })
-
-  test.each<[string, (folder: string) => void]>([
-    ['a file is added', folder => writeFileSync(join(folder, 'src/other.ts'), '')],
-    ['a file is removed', folder => rmSync(join(folder, 'build/package.ts'))],
-    ['package.json changes', folder => appendFileSync(join(folder, 'package.json'), '\n')],
-    ['the build did not finish', folder => rmSync(join(folder, SOURCES_FILE))],
-    ['nothing was built', folder => rmSync(join(folder, 'dist'), { recursive: true })],
-  ])('the sources when %s', async (_, change) => {
-    const folder = checkout()
-    change(folder)
+    expect(await runIn(folder)).toBe('sources')
+    rmSync(join(folder, 'dist'), { recursive: true })
     expect(await runIn(folder)).toBe('sources')
   })
 
-  test('the bundle where npm has installed the package', async () => {
+  test('the bundle where npm has installed the package, which has no sources', async () => {
     const folder = checkout()
     for (const name of ['build', 'src']) rmSync(join(folder, name), { recursive: true })
-    rmSync(join(folder, SOURCES_FILE))
     expect(await runIn(folder)).toBe('bundle')
   })
 
-  test('the bundle after npm pack, which replaces package.json and restores it', async () => {
+  test('the sources after npm pack, which replaces package.json and restores it', async () => {
     const folder = checkout()
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
     const packed = (...words: string[]) =>
       Bun.spawnSync([process.execPath, join(folder, 'build/packed-manifest.ts'), ...words])
     cpSync(join(ROOT, 'build/packed-manifest.ts'), join(folder, 'build/packed-manifest.ts'))
-    writeFileSync(join(folder, SOURCES_FILE), stateOfSources(folder))
     // The second time after one that was interrupted.
     packed()
     packed()
     expect(readFileSync(join(folder, 'package.json'), 'utf8')).not.toContain('"prepare"')
     packed('restore')
     expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(manifest)
-    expect(await runIn(folder)).toBe('bundle')
+    expect(await runIn(folder)).toBe('sources')
   })
 })
 

@@ -14,9 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SOURCES_FILE } from '../../bin/runtime.js'
 import manifest from '../../package.json' with { type: 'json' }
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { BUILD_FOLDER, packedTarball } from '../support/packed.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
@@ -100,8 +99,8 @@ describe('the package', () => {
     expect(
       packed.filter(file => /\.test\.ts$|^test\/|^examples\/|^bench\/|^rig\/|^dist\/strand$/.test(file)),
     ).toEqual([])
-    // The launcher knows by this folder whether the sources can change.
-    expect(packed.filter(file => /^(src|build)\//.test(file) || file === SOURCES_FILE)).toEqual([])
+    // The launcher would run them.
+    expect(packed.filter(file => /^(src|build)\//.test(file))).toEqual([])
   })
 
   test('is small, and so is what it installs', () => {
@@ -138,6 +137,14 @@ describe('the package', () => {
   test('npx strand version', async () => {
     const { code, stdout } = await run(['npx', '--no-install', 'strand', 'version'])
     expect([code, stdout]).toEqual([0, `${VERSION}\n`])
+  })
+
+  test('has the OpenAPI documents that strand openapi prints', async () => {
+    for (const [file = '', ...flags] of [['openapi.json'], ['control.openapi.json', '--control']]) {
+      const { stdout } = await run(['npx', '--no-install', 'strand', 'openapi', ...flags])
+      expect(stdout.length).toBeGreaterThan(100_000)
+      expect(readFileSync(join(folder, 'node_modules/strand/dist/openapi', file), 'utf8')).toBe(stdout)
+    }
   })
 
   test('runs with the bytecode of another runtime, with a part of it, and without', async () => {

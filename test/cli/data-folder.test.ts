@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../src/config.ts'
-import { openDataFolder } from '../../src/data-folder.ts'
 import { OperatorError } from '../../src/kit/operator-error.ts'
-import { openStoreWithKeys } from '../../src/open-store.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { openDataFolder } from '../../src/server/data-folder.ts'
+import { openStoreWithKeys } from '../../src/server/open-store.ts'
 
 let folder: string
 beforeEach(() => {
@@ -26,8 +26,8 @@ test('the first start makes the secrets, for the owner alone; the next one reads
 
 test('programs that start together agree on the secrets', async () => {
   const script = `
-    import { readConfig } from './src/config.ts'
-    import { openDataFolder } from './src/data-folder.ts'
+    import { readConfig } from './src/server/config.ts'
+    import { openDataFolder } from './src/server/data-folder.ts'
     const { operatorToken, ring } = openDataFolder(readConfig({ STRAND_DATA: process.argv[1] }, undefined))
     process.stdout.write(operatorToken + ' ' + ring.newest)`
   for (let round = 0; round < 4; round++) {

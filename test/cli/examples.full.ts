@@ -22,7 +22,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   logout: 'test/cli/profiles.full.ts',
   'profile use': 'test/cli/profiles.full.ts',
   open: 'test/cli/profiles.full.ts',
-  partition: 'test/store/partitions.full.ts',
   ...Object.fromEntries(
     [
       'backup',

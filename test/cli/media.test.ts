@@ -26,7 +26,6 @@ describe('strand media add', () => {
       ['srs', 'edge', '--playback-url', 'https://media.example.org/hls?name={login}'],
       'invalid --playback-url: must be an http or https URL or a path of this host, with {login} once in its path, ',
     ],
-    [['owncast', 'station'], 'an Owncast server is one channel: give its login with --user'],
   ])('exit 2 and what to change: %p', async (words, message) => {
     const { code, stdout, stderr } = await add(...words)
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`strand: ${message}`)])

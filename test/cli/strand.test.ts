@@ -225,7 +225,7 @@ describe('strand migrate', () => {
     const data = freshPath('data')
     const first = await run(['migrate', '--data', data])
     expect(first).toMatchObject({ code: 0, stderr: '' })
-    expect(first.stdout).toMatch(/^The store has schema \d+: \d+ migrations applied\.\n$/)
+    expect(first.stdout).toMatch(/^The store has schema \d+: \d+ migrations? applied\.\n$/)
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
     expect(again.stdout).toMatch(/^The store has schema \d+: no migrations to apply\.\n$/)
@@ -249,7 +249,7 @@ describe('strand migrate', () => {
     const data = freshPath('data')
     await run(['migrate', '--data', data])
     const db = new Database(join(data, 'strand.db'))
-    db.run("insert into schema_versions (version, applied_at) values (999, '')")
+    db.run("insert into schema_versions (version, applied_at, checksum, additive) values (999, '', '', 0)")
     db.close()
     expectOneSentence(await run(['migrate', '--data', data]), 'schema 999', 'newer version')
     const away = `postgres://strand@127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}/strand`
@@ -570,7 +570,9 @@ describe('strand cannot start and says why in one sentence', () => {
     const { strand } = await startServe(['--data', data])
     await strand.end('SIGTERM')
     const store = new Database(join(data, 'strand.db'))
-    store.run("insert into schema_versions (version, applied_at) values (999, '2030-01-01T00:00:00.000Z')")
+    store.run(
+      "insert into schema_versions (version, applied_at, checksum, additive) values (999, '2030-01-01T00:00:00.000Z', '', 0)",
+    )
     store.close()
     const result = await run(['serve', '--listen', `localhost:${await freePort()}`, '--data', data])
     expectOneSentence(result, '999', 'newer')

@@ -17,8 +17,8 @@ import { parseAllDocuments } from 'yaml'
 import { ALLOCATOR } from '../../bin/runtime.js'
 import { readNetworks } from '../../src/http/client-address.ts'
 import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
-import { settings } from '../../src/settings.ts'
-import { VERSION } from '../../src/version.ts'
+import { settings } from '../../src/server/settings.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { ROOT, STRAND } from '../support/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says

@@ -59,7 +59,7 @@ describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
   beforeAll(async () => {
     for (const engine of engines) {
       const server = await startTestServer(engine, {
-        config: { rateLimits: { app: 9, user: 9, anonymous: 9 }, thumbnails: true, standbyReads: true },
+        config: { rateLimits: { app: 9, user: 9, anonymous: 9 }, thumbnails: true },
       })
       await server.call({ path: '/helix/streams' })
       text += (await scrape(server.url)).text

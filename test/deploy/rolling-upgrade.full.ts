@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { migrations } from '../../src/store/schema/index.ts'
 import type { Cable } from '../support/cable.ts'
 import { type Node, startTwoNodes } from '../support/nodes.ts'
 import { engines, type StorePlace } from '../support/server.ts'

@@ -42,7 +42,12 @@ test('what many users follow fits into bounded memory, and those in use stay kno
 
   // A seat that is still kept is found when its channel goes live.
   const stream = { ...liveStream, user_id: 'channel of regular' }
-  directory.apply({ seq: 1, nonce: 'n', previous: '', change: { kind: 'stream', stream, was: null } })
+  directory.apply({
+    seq: 1,
+    nonce: 'n',
+    previous: '',
+    change: { kind: 'stream', stream, was: null, was_game_id: '' },
+  })
   const seats = await followings.of('regular')
   expect(directory.pageOfChannels(seats, FORWARD).rows).toHaveLength(1)
 })
@@ -62,7 +67,7 @@ test('a channel stays known while one list has it, whichever lists were dropped'
       follower.apply({ seq, nonce: `n${seq}`, previous: `n${seq - 1}`, change })
   }
   const start = (id: string, user_id: string) =>
-    apply({ kind: 'stream', stream: { ...liveStream, id, user_id }, was: null })
+    apply({ kind: 'stream', stream: { ...liveStream, id, user_id }, was: null, was_game_id: '' })
   const seen = async () =>
     directory.pageOfChannels(await followings.of('regular'), FORWARD).rows.map(row => row.id)
   apply({ kind: 'follows', user_ids: ['passing 199', 'passing 0', 'unknown'] })
@@ -74,7 +79,7 @@ test('a channel stays known while one list has it, whichever lists were dropped'
   const reload = await followings.load()
   reload()
   expect(await seen()).toEqual(['3', '2'])
-  apply({ kind: 'end', user_id: 'shared', stream_id: '2' })
+  apply({ kind: 'end', user_id: 'shared', stream_id: '2', game_id: '', viewer_count: 0 })
   expect(await seen()).toEqual(['3'])
   start('6', 'shared')
   expect(await seen()).toEqual(['6', '3'])

@@ -13,7 +13,7 @@ import { anyStreamKey } from '../support/stores.ts'
 const WAITING = Number(process.env.TEST_WAITING_MESSAGES ?? 200_000)
 const TURNS = 30
 const most = { notifications: 256, verifications: 64 }
-const ROOM = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [] }
+const ROOM = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [], quick: [] }
 
 const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
   createStore(

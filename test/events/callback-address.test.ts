@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import fc from 'fast-check'
 import { isPublicAddress } from '../../src/events/callback-address.ts'
-import { type Poster, post, type Resolved, SEND_RULES } from '../../src/events/post.ts'
+import {
+  type Resolved,
+  SEND_RULES,
+  WebhookSender,
+  type WebhookSenderOptions,
+} from '../../src/events/webhook-sender.ts'
 
 /** Independent of the lists under test: the first and last address of each special network. */
 const SPECIAL = `
@@ -106,13 +111,13 @@ describe('a canary on loopback', () => {
   })
   afterAll(() => canary.close())
 
-  const strict = (more: Partial<Poster> = {}): Poster => ({
+  const strict = (more: Partial<WebhookSenderOptions> = {}): WebhookSenderOptions => ({
     rule: SEND_RULES.public,
     milliseconds: 3000,
     ...more,
   })
-  const send = (callback: string, poster = strict()) =>
-    post(poster, { callback, headers: {}, body: '{}', readsAnswer: false })
+  const send = (callback: string, options = strict()) =>
+    new WebhookSender(options).send({ callback, headers: {}, body: '{}', readsAnswer: false })
 
   const hosts =
     `127.0.0.1 127.1 127.0.1 0x7f.1 0x7f000001 2130706433 017700000001 0177.0.0.1 127.000.000.001 0 0.0.0.0

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { EventSecrets } from '../../src/auth/event-secrets.ts'
 import { AddressShares } from '../../src/events/address-shares.ts'
 import { WebhookDispatcher } from '../../src/events/dispatcher.ts'
-import { type Resolved, SEND_RULES } from '../../src/events/post.ts'
+import { type Resolved, SEND_RULES, WebhookSender } from '../../src/events/webhook-sender.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
@@ -40,7 +40,7 @@ const dispatcherOn = (
     clock: systemClock,
     log,
     retrySeconds: [0.2, 0.2],
-    poster: { rule: SEND_RULES.any, milliseconds, ...(resolve && { resolve }) },
+    sender: new WebhookSender({ rule: SEND_RULES.any, milliseconds, ...(resolve && { resolve }) }),
   })
 
 let subscriptions = 0

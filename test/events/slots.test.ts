@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Admission, HOST_SLOTS } from '../../src/domain/webhook-room.ts'
+import { Admission, HOST_SLOTS, QUICK_HOST_SLOTS } from '../../src/domain/webhook-room.ts'
 import { Slots } from '../../src/events/slots.ts'
 
+/** A request that was answered after a while. */
+const LATE = { isAnswered: true, now: 500 }
 const LIMITS = { notifications: 256, verifications: 64 }
 const queues = (host: string, lane: string) => ({ host: `webhook:${host}`, lane })
 const verification = (client: string) => ({ host: `verification:${client}`, lane: `verification:${client}` })
@@ -26,10 +28,28 @@ test('a host has 8 slots, and what is over waits in its queue', () => {
   expect(room.take(queues('a', 's'), false)).toBe('webhook:a')
   expect(room.take(queues('b', 's2'), false)).toBeUndefined()
   expect(admission(slots).most('webhook:a', false)).toBe(0)
-  freed[0]?.()
+  freed[0]?.(LATE)
   expect(admission(slots).most('webhook:a', false)).toBe(1)
-  for (const free of freed.slice(1)) free()
+  for (const free of freed.slice(1)) free(LATE)
   expect(slots.inFlight).toBe(0)
+})
+
+test('a host that answers quickly has 32 slots until an answer is late or missing', () => {
+  const slots = new Slots(LIMITS)
+  const answer = (host: string, end: { isAnswered: boolean; now: number }) =>
+    slots.take(queues(host, 's'), false, 0)(end)
+  const room = (host: string) => admission(slots).most(`webhook:${host}`, false)
+  expect(room('a')).toBe(HOST_SLOTS)
+  for (const end of [LATE, { isAnswered: false, now: 10 }]) {
+    answer('a', { isAnswered: true, now: 10 })
+    expect(room('a')).toBe(QUICK_HOST_SLOTS)
+    answer('a', end)
+    expect(room('a')).toBe(HOST_SLOTS)
+  }
+  for (let n = 0; n < 65; n++) answer(`h${n}`, { isAnswered: true, now: 10 })
+  expect([room('h0'), room('h1'), room('h64')]).toEqual([HOST_SLOTS, QUICK_HOST_SLOTS, QUICK_HOST_SLOTS])
+  slots.take(verification('one'), false, 0)({ isAnswered: true, now: 10 })
+  expect(admission(slots).most(verification('one').host, false)).toBe(HOST_SLOTS)
 })
 
 test('a subscription that fails gets one request at a time, beside the others of its host', () => {
@@ -54,7 +74,7 @@ test('a subscription with a request that takes long gets no further one', () => 
   expect(admission(slots, 900).take(queues('a', 'slow'), false)).toBeUndefined()
   expect(admission(slots, 1100).take(queues('a', 'slow'), false)).toBe('slow')
   expect(admission(slots, 1100).take(queues('a', 'other'), false)).toBeUndefined()
-  free()
+  free(LATE)
   expect(admission(slots, 1100).take(queues('a', 'slow'), false)).toBeUndefined()
 })
 
@@ -84,9 +104,9 @@ test('limits hold whatever the order of requests and their ends', () => {
   fc.assert(
     fc.property(steps, all => {
       const slots = new Slots({ notifications: 20, verifications: 0 })
-      const running: { host: string; end: () => void }[] = []
+      const running: { host: string; end: ReturnType<Slots['take']> }[] = []
       for (const { host, ends, fails } of all) {
-        if (ends) running.shift()?.end()
+        if (ends) running.shift()?.end(LATE)
         else
           for (let n = 0; n < 3; n++) {
             const sent = queues(`h${host}`, `${host} ${n}`)

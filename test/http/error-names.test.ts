@@ -37,11 +37,15 @@ onEachStore('errors', { streams: 1 }, server => {
     }
   })
 
-  test('400 of the control API names the wrong input and what it must be, for programs', async () => {
+  test('400: the header Strand-Error-Input has the wrong input and what it must be', async () => {
     const { world } = server()
     const { headers } = bearer(world.operator_token)
     const send = async (method: string, path: string, body?: object) =>
-      (await (await ask(path, { method, headers, body: JSON.stringify(body) })).json()) as object
+      JSON.parse(
+        (await ask(path, { method, headers, body: JSON.stringify(body) })).headers.get(
+          'strand-error-input',
+        ) ?? 'null',
+      )
     const title = await send('PATCH', '/control/channels/1', { title: 'a'.repeat(141) })
     expect(title).toMatchObject({ field: 'title', reason: 'must be at most 140 characters' })
     const first = await send('GET', '/control/users?first=1&first=2')

@@ -13,10 +13,7 @@ const LIMIT = 64 * 1024
 const PROMPT_MILLISECONDS = 1000
 
 /** The shape that every answer of the families has, success or failure. */
-function expectShape(
-  answer: { status: number; contentType: string | null; text: string },
-  more: readonly string[] = [],
-): void {
+function expectShape(answer: { status: number; contentType: string | null; text: string }): void {
   expect(answer.status).toBeLessThan(500)
   expect(answer.contentType).toBe('application/json')
   const body = JSON.parse(answer.text)
@@ -24,7 +21,7 @@ function expectShape(
     expect(body.data).toBeArray()
     return
   }
-  expect(Object.keys(body)).toEqual(['error', 'status', 'message', ...more])
+  expect(Object.keys(body)).toEqual(['error', 'status', 'message'])
   expect(body.status).toBe(answer.status)
   expect(body.error).toBe(reasonPhrases[answer.status])
   expect(body.message).toBeString()
@@ -37,9 +34,9 @@ function expectRaw(answer: RawAnswer | undefined, status: number): RawAnswer {
   return answer
 }
 
-function expectAnswer(answer: Answer, status?: number, more?: readonly string[]): void {
+function expectAnswer(answer: Answer, status?: number): void {
   if (status !== undefined) expect({ status: answer.status, text: answer.text }).toMatchObject({ status })
-  expectShape({ ...answer, contentType: answer.headers.get('content-type') }, more)
+  expectShape({ ...answer, contentType: answer.headers.get('content-type') })
 }
 
 for (const engine of engines) {
@@ -129,7 +126,7 @@ for (const engine of engines) {
             token: server.world.operator_token,
             rawBody: `{"${field}":${deep}}`,
           })
-          expectAnswer(answer, 400, ['field', 'reason'])
+          expectAnswer(answer, 400)
         }
       })
 

@@ -84,7 +84,7 @@ describe('token buckets', () => {
 describe('the address of a caller', () => {
   test('is read once: after a hang-up it is unknown', () => {
     const addresses = ['192.0.2.7', '']
-    const peer = { address: () => addresses.shift() ?? '', holdOpen: () => undefined }
+    const peer = { address: () => addresses.shift() ?? '', holdOpen: () => undefined, upgrade: () => false }
     const { address } = new RequestContext(new Request('http://localhost/helix/streams'), peer)
     expect([address(), address()]).toEqual(['192.0.2.7', '192.0.2.7'])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { NO_ORIGIN, RequestContext } from '../../src/http/request-context.ts'
+import { NO_PEER, RequestContext } from '../../src/http/request-context.ts'
 import { answerThumbnail } from '../../src/http/thumbnail-response.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { Thumbnails } from '../../src/media/thumbnails.ts'
@@ -131,7 +131,7 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
       log: createLog({ level: 'silent', readable: false }),
     })
     const name = { kind: 'videos', id: '1', width: 320, height: 180, format: 'png' } as const
-    const context = new RequestContext(new Request(`${server().url}/images/videos/1-320x180.png`), NO_ORIGIN)
+    const context = new RequestContext(new Request(`${server().url}/images/videos/1-320x180.png`), NO_PEER)
     expect(
       await answerThumbnail(name, { thumbnails, recordings: undefined, services }, context),
     ).toBeUndefined()

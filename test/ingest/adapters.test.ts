@@ -145,6 +145,7 @@ describe('MediaMTX', () => {
 
   test('the optional command ends a session', () => {
     expect(read(form('event=end&session=abc'))).toEqual({ kind: 'end', session: 'abc' })
+    expect(read(form('event=end&session='))).toBeUndefined()
   })
 
   test('401 refuses, so that clients without credentials are asked for them', () => {
@@ -248,51 +249,6 @@ describe('SRS', () => {
       login: 'one',
     })
     expect(calls).toEqual(['DELETE /api/v1/clients/a'])
-  })
-})
-
-describe('OvenMediaEngine', () => {
-  const { read, respond } = adapters.ovenmediaengine
-  const request = (more: object, url = 'rtmp://media.example:1935/app/live_1_K') =>
-    json({
-      client: { address: '192.0.2.7', port: 29291, user_agent: 'OBS' },
-      request: {
-        direction: 'incoming',
-        protocol: 'RTMP',
-        status: 'opening',
-        url,
-        time: '2026-03-01T12:00:00Z',
-        ...more,
-      },
-    })
-  const session = '192.0.2.7:29291'
-
-  test('a publisher comes with the key, or with a login and the key', () => {
-    expect(read(request({}))).toEqual({ kind: 'publish', session, name: 'live_1_K', address: '192.0.2.7' })
-    expect(read(request({}, 'srt://media.example/app/bob?key=live_1_K'))).toEqual({
-      kind: 'publish',
-      session,
-      name: 'bob?key=live_1_K',
-      address: '192.0.2.7',
-    })
-  })
-
-  test('ends, viewers and unreadable requests', () => {
-    expect(read(request({ status: 'closing' }))).toEqual({ kind: 'end', session })
-    const viewer = { kind: 'viewer', login: 'bob', viewer: session, isThere: true } as const
-    expect(read(request({ direction: 'outgoing' }, 'https://media.example/app/bob'))).toEqual(viewer)
-    for (const url of ['', 'nothing', 'rtmp://media.example/app/', 'rtmp://media.example/app/%ff'])
-      expect(read(request({}, url))).toBeUndefined()
-  })
-
-  test('an accepted publisher gets a URL without the key', () => {
-    expect(respond(ACCEPTED, request({}))).toEqual({
-      status: 200,
-      json: { allowed: true, new_url: 'rtmp://media.example:1935/app/lunar_otter' },
-    })
-    expect(respond(REFUSED, request({})).json).toMatchObject({ allowed: false })
-    expect(respond(NOTED, request({ status: 'closing' })).json).toEqual({})
-    expect(respond(NOTED, request({ direction: 'outgoing' })).json).toEqual({ allowed: true })
   })
 })
 
@@ -418,27 +374,6 @@ describe('node-media-server', () => {
 
   test('200 and 403', () => {
     expect([ACCEPTED, NOTED, REFUSED].map(outcome => respond(outcome, {}).status)).toEqual([200, 200, 403])
-  })
-})
-
-describe('Owncast', () => {
-  const { read, respond, api } = adapters.owncast
-  const status = { online: true, viewerCount: 4, lastConnectTime: '2026-03-01T12:00:00Z' }
-
-  test('starts and ends are those of the only channel', () => {
-    expect(read(json({ type: 'STREAM_STARTED', eventData: { id: 'x', status } }))).toEqual({
-      kind: 'start',
-      session: '2026-03-01T12:00:00Z',
-    })
-    expect(read(json({ type: 'STREAM_STOPPED', eventData: {} }))).toEqual({ kind: 'end', session: undefined })
-    expect(read(json({ type: 'CHAT', eventData: {} }))).toEqual(ALLOWED)
-    expect(respond(REFUSED, {})).toEqual({ status: 200 })
-  })
-
-  test('the API has the same session', async () => {
-    const publisher = { session: '2026-03-01T12:00:00Z', login: undefined, viewers: 4 }
-    expect(await api?.publishers(async () => JSON.stringify(status))).toEqual([publisher])
-    expect(await api?.publishers(async () => JSON.stringify({ ...status, online: false }))).toEqual([])
   })
 })
 

@@ -28,7 +28,6 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
     await add('edge', 'nginx-rtmp', { api_url: nginx.url })
     await add('mtx', 'mediamtx')
     await add('srs', 'srs')
-    await add('ome', 'ovenmediaengine')
     await add('nms', 'node-media-server')
     await add('any', 'generic')
   })
@@ -272,21 +271,6 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       expect(await live(current(), id)).toBeDefined()
     })
 
-    test.concurrent('OvenMediaEngine: a URL without the key', async () => {
-      const { id, login, key } = await newChannel()
-      const response = await postJson('ome', 'ovenmediaengine', {
-        client: { address: '192.0.2.8', port: users },
-        request: {
-          direction: 'incoming',
-          protocol: 'RTMP',
-          status: 'opening',
-          url: `rtmp://m.example/app/${key}`,
-        },
-      })
-      expect(await response.json()).toEqual({ allowed: true, new_url: `rtmp://m.example/app/${login}` })
-      expect(await live(current(), id)).toBeDefined()
-    })
-
     test.concurrent('node-media-server: JSON as text/plain', async () => {
       const { id, login, key } = await newChannel()
       const asked = {
@@ -354,21 +338,6 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       expect(await location()).toBeNull()
       await done(began)
       expect(await location()).toBe(`https://media.example/rec/live/${other.login}/7.flv`)
-    })
-
-    test.concurrent('Owncast: its channel', async () => {
-      const { id } = await newChannel()
-      await add('own', 'owncast', { user_id: id })
-      const status = { lastConnectTime: '2026-03-01T12:00:00Z' }
-      const send = (type: string) => postJson('own', 'owncast', { type, eventData: { status } })
-      // Wrong secrets of a test before have used up the look-ups, so a new one is known after a second.
-      await until(
-        () => send('STREAM_STARTED'),
-        ({ status: answer }) => answer === 200,
-      )
-      expect(await live(current(), id)).toBeDefined()
-      expect((await send('STREAM_STOPPED')).status).toBe(200)
-      await untilOffline(id)
     })
 
     test.concurrent('generic: application/webhook+json, a kick as the answer to alive, and viewers', async () => {

@@ -23,11 +23,6 @@ const json = (value: object): HookRequest => ({ json: value as Readonly<Record<s
 const after = (prefix: string, path: string): string | undefined =>
   path.startsWith(prefix) ? path.slice(prefix.length) : undefined
 
-const oven = (status: string, session: string, { key }: Broadcaster): HookRequest =>
-  json({
-    client: { address: '192.0.2.7', port: Number(session) },
-    request: { direction: 'incoming', protocol: 'RTMP', status, url: `rtmp://media.example/app/${key}` },
-  })
 const node = (action: string, session: string, { login, key }: Broadcaster): HookRequest =>
   json({ id: session, ip: '192.0.2.7:4000', app: 'live', name: login, query: { key }, action })
 
@@ -84,11 +79,6 @@ export const DIALECTS: readonly Dialect[] = [
         },
       }),
     kicked: (path, method) => (method === 'DELETE' ? after('/api/v1/sessions/', path) : undefined),
-  },
-  {
-    adapter: 'ovenmediaengine',
-    publish: (session, broadcaster) => oven('opening', session, broadcaster),
-    end: (session, broadcaster) => oven('closing', session, broadcaster),
   },
   {
     adapter: 'generic',

@@ -11,15 +11,14 @@ const OUTCOMES: readonly Outcome[] = [
   { kind: 'gone' },
 ]
 const REPORTED = { session: '7', login: 'login', key: 'live_1_key', address: '192.0.2.7' }
-const OWNCAST = { type: 'STREAM_STARTED', eventData: { status: { lastConnectTime: '2026-03-01T12:00:00Z' } } }
 
 describe('two fields with any values make an event, or none', () => {
   for (const adapter of Object.values(adapters))
     test(adapter.name, () => {
-      const fields: Fields = adapter.name === 'owncast' ? OWNCAST : PUBLISH[adapter.name](REPORTED)
+      const fields = PUBLISH[adapter.name](REPORTED)
       const requestOf = (each: Fields) =>
         adapter.name === 'nginx-rtmp' ? { form: formOf(each) } : { json: each }
-      expect(adapter.read(requestOf(fields))?.kind).toBe(adapter.name === 'owncast' ? 'start' : 'publish')
+      expect(adapter.read(requestOf(fields))?.kind).toBe('publish')
       for (const once of replaced(fields))
         for (const twice of replaced(once, ['\ud800', { toString: 1, valueOf: 1 }, '', 7])) {
           const request = requestOf(twice)

@@ -74,7 +74,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
     const log = current().logLines.join('\n')
     expect(words.filter(word => log.includes(word))).toEqual([])
   }
-  /** Whether a publisher was let in: OvenMediaEngine reads that from the body. */
+  /** Whether a publisher was let in. */
   const isAllowed = async (response: Response) =>
     response.status < 400 && !(await response.text()).includes('"allowed":false')
 

@@ -96,8 +96,7 @@ for (const engine of engines) {
       }
     }
     const stateOf = async (user_id: string) => ({
-      // OvenMediaEngine has addresses with a port instead of ids.
-      session: (await store.mediaServers.liveSessionOf(user_id))?.session.split(':').at(-1),
+      session: (await store.mediaServers.liveSessionOf(user_id))?.session,
       isLive: (await store.streams.of(user_id)) !== undefined,
     })
     const states = () => Promise.all(CHANNELS.map(stateOf))
@@ -227,56 +226,6 @@ for (const engine of engines) {
         expect((await stateOf(user_id)).session).toBe(isRefused ? first : second)
       }
       await store.commands.changeChannel({ user_id, second_publisher: 'refuse', video_id: '1' })
-    })
-
-    test('owncast: lost, doubled and shuffled callbacks lead to the state of its only channel', async () => {
-      const [user_id = ''] = CHANNELS
-      let connected: string | undefined
-      const api = Bun.serve({
-        hostname: '127.0.0.1',
-        port: 0,
-        fetch: () =>
-          Response.json({ online: connected !== undefined, viewerCount: 0, lastConnectTime: connected }),
-      })
-      await store.commands.putMediaServer({
-        name: 'owncast',
-        adapter: 'owncast',
-        api_url: `http://127.0.0.1:${api.port}`,
-        user_id,
-        secret_hash: hashOf('secret'),
-        created_at: '2026-03-01T12:00:00.000Z',
-      })
-      await servers.refresh()
-      const callback = fc.record({ isStart: fc.boolean(), broadcast: fc.integer({ min: 0, max: 2 }) })
-      const last = fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined })
-      await fc.assert(
-        fc.asyncProperty(fc.array(callback, { maxLength: 8 }), last, async (callbacks, running) => {
-          connected = undefined
-          await begin()
-          const first = sessions + 1
-          sessions += 3
-          for (const { isStart, broadcast } of callbacks) {
-            now += 100
-            const status = { online: isStart, lastConnectTime: `${first + broadcast}` }
-            const type = isStart ? 'STREAM_STARTED' : 'STREAM_STOPPED'
-            expect((await deliver('owncast', { json: { type, eventData: { status } } })).status).toBe(200)
-          }
-          connected = running === undefined ? undefined : `${first + running}`
-          now += LATE_MILLISECONDS
-          await passes(3)
-          expect((await stateOf(user_id)).session).toBe(connected)
-          now += GRACE * 1000
-          await passes(1)
-          await lapse()
-          expect((await stateOf(user_id)).isLive).toBe(connected !== undefined)
-        }),
-        { numRuns: RUNS },
-      )
-      connected = undefined
-      await begin()
-      await store.commands.deleteMediaServer({ name: 'owncast' })
-      await servers.refresh()
-      await api.stop(true)
     })
 
     test('node-media-server: the recorded requests, whole or not, lead to the state of the media server', async () => {

@@ -22,7 +22,7 @@ import { ArchiveWriter } from '../../src/maintenance/archive.ts'
 import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
 import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
-import { copyStoreFile, streamKeysByMasterKey } from '../../src/store/embedded-file.ts'
+import { copyStoreFile } from '../../src/store/embedded-file.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
 import { runs } from '../support/properties.ts'
 import { scrape } from '../support/scrape.ts'
@@ -542,13 +542,6 @@ describe('strand verify of a store', () => {
     expectRefusal(await run(['verify', '--data', copied]), '1 stream key cannot be opened', '1001')
     const foreign = damagedBy(store => store.run(copyOf("'gone'")))
     expectRefusal(await run(['verify', '--data', foreign]), '1 stream key is sealed', 'gone')
-  })
-
-  test('reads the keys of a store from before extra stream keys', async () => {
-    const folder = damagedBy(store => store.run('drop table extra_stream_keys'))
-    expect(streamKeysByMasterKey(join(folder, 'strand.db')).size).toBe(1)
-    const { stdout } = await run(['verify', '--data', folder, '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ problems: [], stream_keys: 2 })
   })
 
   test('finds a master key that is missing', async () => {

@@ -8,14 +8,12 @@ import {
   checkLimits,
   checkListeners,
   checkModes,
-  checkPartitions,
   checkPort,
   checkPostgres,
   checkProxies,
   checkPublicUrl,
   checkSchema,
   checkSpace,
-  checkStandbyReads,
   checkStore,
   checkSync,
 } from '../../src/maintenance/checks.ts'
@@ -32,7 +30,6 @@ const store = { violations: [], schema, logBytes: 0 }
 const postgres: PostgresState = {
   version: '18.1',
   isPrimary: true,
-  position: 50e6,
   fsync: 'on',
   synchronousCommit: 'on',
   standbysWanted: '',
@@ -45,22 +42,9 @@ const postgres: PostgresState = {
   schema,
   streamKeysByMasterKey: new Map(),
   mediaServers: [],
-  partitions: { stored: [], unfinished: [] },
 }
-const standbyAt = (position: number): PostgresState => ({ ...postgres, isPrimary: false, position })
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
   checkPostgres('db', { ...postgres, ...changes }, connections)
-
-const partition = (table: string, until: string) => ({
-  table,
-  name: `${table}_first`,
-  bound: `FOR VALUES FROM (MINVALUE) TO ('${until}')`,
-})
-const partitioned = (until: string) =>
-  checkPartitions(
-    { stored: [partition('audit', until), partition('events', until)], unfinished: [] },
-    Date.parse('2026-03-01T00:00:00Z'),
-  )
 
 const cases: readonly (readonly [
   what: string,
@@ -185,19 +169,6 @@ const cases: readonly (readonly [
     judged({ standbysConnected: 2 }),
     'synchronous_standby_names',
   ],
-  ['no standby to read from', 'warning', checkStandbyReads([postgres]), 'leads to no standby'],
-  [
-    'standbys that keep up',
-    'ok',
-    checkStandbyReads([standbyAt(50e6), postgres, standbyAt(49.5e6)]),
-    '2 standbys that are at most 0.5 MB',
-  ],
-  [
-    'a standby far behind',
-    'warning',
-    checkStandbyReads([postgres, standbyAt(10e6)]),
-    '40.0 MB of the log behind',
-  ],
   [
     'several servers and no standby',
     'warning',
@@ -262,14 +233,6 @@ const cases: readonly (readonly [
   ],
   ['no standby in step', 'problem', judged({ standbysWanted: 'ANY 1 (a, b)' }), 'standby'],
   ['too many connections', 'warning', judged({}, 60), 'PgBouncer'],
-  ['partitions with time ahead', 'ok', partitioned('2026-05-01T00:00:00.000Z'), 'audit has 1, events has 1'],
-  ['partitions that end', 'warning', partitioned('2026-03-07T00:00:00.000Z'), 'audit, events end soon'],
-  [
-    'partitions that were not finished',
-    'warning',
-    checkPartitions({ stored: [], unfinished: [{ table: 'audit', bound: '' }] }, 0),
-    'has not finished with audit',
-  ],
 ]
 
 for (const [what, level, found, word] of cases) {

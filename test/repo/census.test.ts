@@ -6,11 +6,11 @@ import { Compile } from 'typebox/compile'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { eventsPage } from '../../src/contract/reference/events.ts'
+import { markdownReference } from '../../src/contract/reference/markdown.ts'
+import { openapiDocument } from '../../src/contract/reference/openapi.ts'
 import { must } from '../../src/kit/must.ts'
 import { implementations } from '../../src/operations/index.ts'
-import { eventsPage } from '../../src/reference/events.ts'
-import { markdownReference } from '../../src/reference/markdown.ts'
-import { openapiDocument } from '../../src/reference/openapi.ts'
 
 const named = (filter: (operation: (typeof operations)[number]) => boolean) =>
   operations.filter(filter).map(operation => operation.id)

@@ -24,10 +24,10 @@ function readDependencies(document: string): Map<string, ReadonlySet<string>> {
   )
 }
 
-/** The module of a file: its folder under src, or the file itself if it stands at the top. */
+/** The module of a file: its folder under src, or the file itself if it has a row. */
 function moduleOf(file: string): string {
-  const [first = ''] = relative('src', file).split('/')
-  return first
+  const path = relative('src', file)
+  return dependencies.has(path) ? path : (path.split('/')[0] ?? '')
 }
 
 function importsOf(file: string): string[] {
@@ -106,6 +106,10 @@ describe('the layers of the store', () => {
 })
 
 describe('what belongs in one place only', () => {
+  test('only main.ts stands beside the folders of src', () => {
+    expect(files.filter(file => dirname(file) === 'src')).toEqual(['src/main.ts'])
+  })
+
   const mentions = (pattern: RegExp) => files.filter(file => pattern.test(contents.get(file) ?? ''))
 
   test('Bun.serve is in http', () => {
@@ -120,7 +124,7 @@ describe('what belongs in one place only', () => {
       file =>
         !file.startsWith('src/store/') && importsOf(file).some(target => target.includes('store/engines/')),
     )
-    expect(outside).toEqual(['src/open-store.ts'])
+    expect(outside).toEqual(['src/server/open-store.ts'])
   })
   test('cookies are in pages', () => {
     for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/site/')
@@ -130,6 +134,13 @@ describe('what belongs in one place only', () => {
       /\brequest\)?\??\.(?:body|text|json|arrayBuffer|bytes|blob|formData|clone)\b|\{[^}\n]*\bbody\b[^}\n]*\} = (?:this\.#)?request\b/
     // The client's receiver of events runs in another program, which has no other code of ours; it bounds what it reads too.
     expect(mentions(reading)).toEqual(['src/client/event-receiver.ts', 'src/kit/read-body.ts'])
+  })
+  test('a problem is thrown for malformed input and rate limits only; handlers return refusals', () => {
+    const handlers = files.filter(file => /^src\/(operations|auth|domain|store|directory)\//.test(file))
+    const throwing = handlers.filter(file =>
+      /\braise\(|throw (?:new Problem|problem)\(/.test(contents.get(file) ?? ''),
+    )
+    expect(throwing).toEqual(['src/auth/oauth-limits.ts', 'src/operations/timestamp.ts'])
   })
   test('pages read text through their list of fields', () => {
     const pages = files.filter(file => file.startsWith('src/site/'))
@@ -142,7 +153,7 @@ describe('what belongs in one place only', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')
   })
   test('process.env is in config.ts', () => {
-    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config.ts'])
+    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/server/config.ts'])
   })
   test('the contract and the client know nothing of the machine', () => {
     for (const file of files.filter(each => /^src\/(contract|client)\//.test(each))) {
@@ -164,8 +175,8 @@ describe('what belongs in one place only', () => {
       files
         .filter(file => file.startsWith(`src/${folder}/`))
         .map(file => relative(`src/${folder}`, file))
-        // Resources, types of events and the description for operators are no operations.
-        .filter(file => file.includes('/') && !/^(resources|events|admin)\//.test(file))
+        // Resources, types of events, the reference and the description for operators are no operations.
+        .filter(file => file.includes('/') && !/^(resources|events|admin|reference)\//.test(file))
         .sort()
     expect(names('operations')).toEqual(names('contract'))
   })

@@ -6,8 +6,8 @@ import { HELIX_OPERATIONS, REMOVED_OPERATIONS } from '../../src/contract/helix-r
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
+import { DIFFERENCES } from '../../src/contract/reference/differences.ts'
 import { strictRules } from '../../src/contract/strict.ts'
-import { DIFFERENCES } from '../../src/reference/differences.ts'
 import { leaves } from '../support/command-tree.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
@@ -103,13 +103,25 @@ test('lines for a checkout run bin/strand.js; npx, which would install the check
   expect(count).toBeGreaterThan(20)
 })
 
-test('the index of decision records lists each once, with its title', () => {
+test('the index of decision records lists each once, with its title and the record that supersedes it', () => {
   const titles = [...new Glob('docs/adr/[0-9]*.md').scanSync('.')].map(file => {
-    const [heading = ''] = readFileSync(file, 'utf8').split('\n')
-    return `- [${heading.slice('# '.length)}](${basename(file)})`
+    const [heading = '', , status = ''] = readFileSync(file, 'utf8').split('\n')
+    const [, by] = /^Status: superseded by \[(\d{4})\]/.exec(status) ?? []
+    return `- [${heading.slice('# '.length)}](${basename(file)})${by === undefined ? '' : `, superseded by ${by}`}`
   })
   const listed = readFileSync('docs/adr/README.md', 'utf8').match(/^- .*$/gm) ?? []
   expect([...listed].sort()).toEqual(titles.sort())
+})
+
+test('ARCHITECTURE has sections of a screen, and no line that is a page', () => {
+  const sections = readFileSync('ARCHITECTURE.md', 'utf8').split(/^(?=#+ )/m)
+  expect(sections.length).toBeGreaterThan(10)
+  for (const section of sections) {
+    const lines = section.trim().split('\n')
+    const words = lines.map(line => line.split(/\s+/).length)
+    const [title] = lines
+    expect([title, lines.length <= 40, Math.max(...words) <= 90]).toEqual([title, true, true])
+  }
 })
 
 test('files that ARCHITECTURE and the decisions point to are there', () => {

@@ -25,7 +25,7 @@ const manifest = read('package.json')
 const packages = Object.entries(lock.packages).filter(([path, { link }]) => !OWN.has(path) && !link)
 /** Of what tests run beside Strand. */
 const others = lockedIn('test/media-servers/node-media-server')
-const tools = lockedIn('test/reference/tools')
+const tools = lockedIn('test/contract/tools')
 
 function lockedIn(folder: string): [path: string, Locked][] {
   const { packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')) as typeof lock
@@ -66,7 +66,7 @@ describe('the lockfile', () => {
   })
 
   test('names exact versions', () => {
-    const [ofTests, listed] = [read('test/package.json'), read('test/reference/tools/package.json')]
+    const [ofTests, listed] = [read('test/package.json'), read('test/contract/tools/package.json')]
     const all = { ...manifest.dependencies, ...manifest.devDependencies }
     for (const version of Object.values({ ...all, ...ofTests.devDependencies, ...listed.dependencies })) {
       expect(version).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+[-.a-z0-9]*$/)

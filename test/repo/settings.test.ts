@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { InvalidSettings, readConfig } from '../../src/config.ts'
-import { settings } from '../../src/settings.ts'
+import { InvalidSettings, readConfig } from '../../src/server/config.ts'
+import { settings } from '../../src/server/settings.ts'
 
 function integrityErrors(settings: Record<string, string>): readonly string[] {
   try {
@@ -82,15 +82,6 @@ describe('settings', () => {
     expect(integrityErrors({ ...proxied, STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual([])
     expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://localhost:8080' })).toEqual([])
     expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
-  })
-
-  test('reads from standbys are not combined with a pooler', () => {
-    const pooled = { STRAND_DATABASE_POOLER: 'transaction' }
-    expect(integrityErrors({ ...pooled, STRAND_STANDBY_READS: 'on' })[0]).toMatch(
-      /^invalid STRAND_STANDBY_READS: .*STRAND_DATABASE_POOLER/,
-    )
-    expect(integrityErrors(pooled)).toEqual([])
-    expect(integrityErrors({ STRAND_STANDBY_READS: 'on' })).toEqual([])
   })
 
   test('what came from a flag is complained of by the flag', () => {

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { helpOf } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { mayAsk } from '../../src/cli/verbs/verb.ts'
 import { controlOperations } from '../../src/contract/index.ts'
-import { leaves } from '../support/command-tree.ts'
+import { helpOf, leaves } from '../support/command-tree.ts'
 
 /** Operations of the control API that the command line offers in another way than by a row of the table. */
 const OTHERWISE: Readonly<Record<string, string>> = {}

@@ -12,8 +12,8 @@ import { PLANTED } from '../../rig/fuzz/planted.ts'
 import { bytesOf, curlOf, type FuzzRequest } from '../../rig/fuzz/request.ts'
 import { makeRequest } from '../../rig/fuzz/requests.ts'
 import { violationsAbout } from '../../rig/fuzz/schema-check.ts'
+import { openapiDocument } from '../../src/contract/reference/openapi.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { openapiDocument } from '../../src/reference/openapi.ts'
 import { startStrand } from '../../src/testing/start-strand.ts'
 
 const document = openapiDocument({ version: '1', serverUrl: 'http://localhost' }) as unknown as ApiDocument

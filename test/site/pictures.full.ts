@@ -10,7 +10,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { type Demo, serveDemo } from '../../src/serve-demo.ts'
+import { type Demo, serveDemo } from '../../src/server/serve-demo.ts'
 import { PAGES } from '../../src/site/pages.ts'
 import { blockFontSheet } from '../support/block-font.ts'
 import { hasBrowser, launchBrowser } from '../support/browser.ts'

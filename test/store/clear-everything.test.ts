@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { migrations } from '../../src/store/schema/index.ts'
 import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { WORLD_TABLES } from '../../src/store/tables.ts'
 

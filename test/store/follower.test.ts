@@ -144,7 +144,7 @@ for (const engine of engines) {
         const head = await store.feed.head()
         // Both hear of an entry that the store then loses, as a primary that fails may take the last ones with it.
         const lost = { seq: head.seq + 1, nonce: 'lost', previous: head.nonce }
-        const change = { kind: 'end', user_id: '1', stream_id: '1' } as const
+        const change = { kind: 'end', user_id: '1', stream_id: '1', game_id: '', viewer_count: 1 } as const
         await near.follower.handOver([{ ...lost, change }])
         await far.follower.handOver([{ ...lost, change }])
         expect([near.shown(), far.shown()]).toEqual([[], []])
@@ -166,7 +166,7 @@ for (const engine of engines) {
         await start('1', 1)
         const { follower, shown, lines } = await follow(fromAfar(store))
         const head = await store.feed.head()
-        const change = { kind: 'end', user_id: '1', stream_id: '1' } as const
+        const change = { kind: 'end', user_id: '1', stream_id: '1', game_id: '', viewer_count: 1 } as const
         await follower.handOver([{ seq: head.seq + 1, nonce: 'lost', previous: head.nonce, change }])
         expect(shown()).toEqual([])
         await follower.catchUp()

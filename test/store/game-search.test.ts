@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Key } from '../../src/contract/page.ts'
 import { compareFound, gameSearchOf } from '../../src/domain/game-search.ts'
-import { foldMissingNames } from '../../src/maintenance/fold-names.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { foundSortKey } from '../../src/store/queries/game-search.ts'
@@ -42,27 +41,6 @@ for (const engine of engines) {
         expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
         expect(found).toEqual(found.toSorted((a, b) => compareFound(a.key, b.key)))
       }
-    } finally {
-      await close()
-      await place.remove()
-    }
-  })
-
-  test(`a name that an earlier version wrote is found on ${engine} once it is folded`, async () => {
-    const place = await createStorePlace(engine)
-    const { store, close } = await openStore(place)
-    try {
-      const search = gameSearchOf('ÉCLAIR') ?? { text: '', words: [] }
-      const found = async () => (await store.games.search(search, { first: 5, direction: 'forward' })).rows
-      await store.commands.putGame({ id: '7', name: 'Éclair' })
-      expect(await found()).toHaveLength(1)
-      await writeAsBefore(
-        place,
-        "update games set name = 'E\u0301clair 2', name_folded = null where id = '7'",
-      )
-      expect(await found()).toEqual([])
-      await foldMissingNames(store, () => false)
-      expect((await found()).map(row => row.id)).toEqual(['7'])
     } finally {
       await close()
       await place.remove()

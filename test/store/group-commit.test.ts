@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isRefusal, refuse } from '../../src/contract/problem.ts'
 import type { Lookup } from '../../src/store/combinable.ts'
 import { Combiner } from '../../src/store/engines/combiner.ts'
-import { GroupCommit } from '../../src/store/engines/group-commit.ts'
+import { createGroupCommit } from '../../src/store/engines/group-commit.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Conflict, Overloaded, Unavailable } from '../../src/store/errors.ts'
 import { sql } from '../../src/store/sql/tag.ts'
@@ -181,7 +181,7 @@ describe('the queue of groups', () => {
   test('refuses what has waited too long, which never runs', async () => {
     const sizes: number[] = []
     const { promise: hanging, resolve: release } = Promise.withResolvers<void>()
-    const groups = new GroupCommit(
+    const groups = createGroupCommit(
       async jobs => {
         sizes.push(jobs.length)
         if (sizes.length <= 2) await hanging
@@ -191,17 +191,17 @@ describe('the queue of groups', () => {
       50,
     )
     // The first group hangs, and so does the second, which starts on another connection; the others wait in vain.
-    const all = Array.from({ length: 7 }, () => groups.run(job))
+    const all = Array.from({ length: 7 }, () => groups.ask(job))
     const outcomes = Promise.allSettled(all)
     await expect(all[6]).rejects.toBeInstanceOf(Overloaded)
     release()
     const refused = (await outcomes).filter(({ status }) => status === 'rejected').length
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(7 - refused)
-    expect(await groups.run(job)).toBeUndefined()
+    expect(await groups.ask(job)).toBeUndefined()
   })
 
   test('a failure of a group fails its commands only', async () => {
-    const groups = new GroupCommit(
+    const groups = createGroupCommit(
       async jobs => {
         if (jobs.length > 1) throw new Unavailable('gone')
         return jobs.map(() => ({ result: 1, entries: [], announced: false }))
@@ -209,7 +209,7 @@ describe('the queue of groups', () => {
       2,
       1000,
     )
-    const results = await Promise.allSettled([groups.run(job), groups.run(job), groups.run(job)])
+    const results = await Promise.allSettled([groups.ask(job), groups.ask(job), groups.ask(job)])
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
   })
 })

@@ -4,8 +4,8 @@
  */
 import { afterEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { migrations } from '../../src/store/engines/migrations/index.ts'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { migrations } from '../../src/store/schema/index.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach } from 'bun:test'
 import { SQL } from 'bun'
-import { type Migration, migrations } from '../../src/store/engines/migrations/index.ts'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { type Migration, migrations } from '../../src/store/schema/index.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { migrations } from '../../src/store/engines/migrations/index.ts'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
+import { migrations } from '../../src/store/schema/index.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { engines } from '../support/server.ts'
 import { useMigration } from './postgres-migration.ts'

@@ -1,8 +1,8 @@
 /** How a PostgreSQL that is in use is migrated: in steps that give up their turn, go on after an interruption, and say so. */
 import { describe, expect, test } from 'bun:test'
-import { migrations } from '../../src/store/engines/migrations/index.ts'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
 import { stepsOf } from '../../src/store/engines/postgres-steps.ts'
+import { migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { statementsOf } from '../../src/store/sql/statements.ts'
 import { nextMigration } from '../support/next-migration.ts'
@@ -156,6 +156,23 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     // Another text is another migration, and begins at its beginning.
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
     expect(lines.filter(line => line.includes('step 1 of 2'))).toHaveLength(1)
+  })
+
+  test('fills a column some rows at a time, each time in a transaction of its own', async () => {
+    const client = await use()
+    await client.unsafe(
+      `insert into facts (name, value) select 'fact ' || n, '' from generate_series(1, 1200) n`,
+    )
+    const text = () => `
+alter table facts add column if not exists note text;
+update facts set note = 'filled' where name in (select name from facts where note is null limit 500);
+`
+    expect(await migrate({ additive: true, text })).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(lines.some(line => line.includes('step 2 of 2 (update facts)'))).toBe(true)
+    const batches = await client.unsafe(
+      'select count(*)::int as rows from facts group by xmin::text, note order by 1',
+    )
+    expect(batches.map((each: { rows: number }) => each.rows)).toEqual([200, 500, 500])
   })
 
   test('is waited for by others, who say so and find nothing to do', async () => {

@@ -259,7 +259,7 @@ for (const engine of engines) {
 
     test('a publisher that has to be disconnected is remembered as long as its media server reports it', async () => {
       const channel = await newChannel()
-      const external = { adapter: 'owncast', server: 'one', session: 'x' }
+      const external = { adapter: 'mediamtx', server: 'one', session: 'x' }
       const ids = { stream_id: '48888', video_id: '28888', watch_url: null }
       await store.commands.openSession({ ...external, ...ids, user_id: channel, now: START })
       await store.commands.endStream({ user_id: channel, now: START + SECOND })

@@ -1,4 +1,5 @@
-import { helpOf, placesUnder } from '../../src/cli/help/command-tree.ts'
+import type { Command } from 'commander'
+import { placesUnder } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 /** A command that does something, the words that lead to it, and what its help says. */
@@ -25,4 +26,19 @@ function examplesIn(help: string): string[] {
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '')
+}
+
+/** The output of `--help`, independent of the terminal. */
+export function helpOf(command: Command): string {
+  let help = ''
+  command
+    .configureOutput({
+      writeOut: text => {
+        help += text
+      },
+      getOutHelpWidth: () => 110,
+      getOutHasColors: () => false,
+    })
+    .outputHelp()
+  return help
 }

@@ -11,8 +11,8 @@ export interface Reported {
   readonly address: string
 }
 
-/** The request of each media server for a publisher; those of nginx-rtmp are forms. Owncast asks nothing. */
-export const PUBLISH: Readonly<Record<Exclude<AdapterName, 'owncast'>, (reported: Reported) => Fields>> = {
+/** The request of each media server for a publisher; those of nginx-rtmp are forms. */
+export const PUBLISH: Readonly<Record<AdapterName, (reported: Reported) => Fields>> = {
   'nginx-rtmp': ({ session, login, key, address }) => ({
     app: 'live',
     addr: address,
@@ -38,10 +38,6 @@ export const PUBLISH: Readonly<Record<Exclude<AdapterName, 'owncast'>, (reported
     ip: address,
     stream: login,
     param: `?key=${key}`,
-  }),
-  ovenmediaengine: ({ session, login, key, address }) => ({
-    client: { address, port: session },
-    request: { direction: 'incoming', status: 'opening', url: `rtmp://m.example/app/${login}?key=${key}` },
   }),
   'node-media-server': ({ session, login, key, address }) => ({
     action: 'prePublish',

@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
-import { type Migration, migrations } from '../../src/store/engines/migrations/index.ts'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { type Migration, migrations } from '../../src/store/schema/index.ts'
 import type { StorePlace } from './server.ts'
 
 /** Brings the schema of a store to that of an earlier release, or of this one. */

@@ -1,4 +1,4 @@
-import type { Migration } from '../../src/store/engines/migrations/index.ts'
+import type { Migration } from '../../src/store/schema/index.ts'
 
 /** What a coming release might bring: a column and an index on a table that has many rows by then. */
 export const nextMigration: Migration = {

@@ -132,11 +132,7 @@ export function expectProblem(operation: Operation, answer: Answer, name: Proble
 function failureFields(operation: Operation, name: ProblemName): string[] {
   if (name === 'subscription_exists') return ['error', 'id', 'message', 'status']
   if (operation.standardErrors) return ['error', 'error_description', 'message', 'status']
-  const family = familyOf(operation)
-  if (family === 'control' && name === 'missing_parameter') return ['error', 'field', 'message', 'status']
-  if (family === 'control' && ['malformed_parameter', 'repeated_parameter'].includes(name))
-    return ['error', 'field', 'message', 'reason', 'status']
-  return family === 'oauth' ? ['message', 'status'] : ['error', 'message', 'status']
+  return familyOf(operation) === 'oauth' ? ['message', 'status'] : ['error', 'message', 'status']
 }
 
 type Implied = [ProblemName, string, FailingCall]

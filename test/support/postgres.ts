@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { lazily } from '../../src/kit/lazily.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { partitionStore } from '../../src/store/partition-store.ts'
 import { memory } from './memory.ts'
 import { findBinaries } from './postgres-binaries.ts'
 
@@ -22,8 +21,6 @@ export interface PostgresServer {
 }
 
 interface PostgresOptions {
-  /** Whether the stores of the tests have partitions. */
-  readonly partitioned?: boolean
   /** Waits for the disk. */
   readonly durable?: boolean
   /** An existing folder in which to put the data, for a server that is not durable; default: a temporary one. */
@@ -33,7 +30,7 @@ interface PostgresOptions {
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const { durable = false, environment = {}, partitioned = false } = options
+  const { durable = false, environment = {} } = options
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
   const { initdb, postgres, identity } = await findBinaries(folder)
   const data = mkdtempSync(join(options.under ?? folder, 'data-'))
@@ -92,7 +89,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   process.once('exit', abandon)
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilItAnswers(url, server)
-  await createTemplate(url, partitioned)
+  await createTemplate(url)
   return {
     url,
     stop: async () => {
@@ -107,12 +104,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 /** A database with the schema in it, from which tests copy theirs: faster than migrating each. */
 export const TEMPLATE_DATABASE = 'strand_template'
 
-async function createTemplate(url: string, partitioned: boolean): Promise<void> {
+async function createTemplate(url: string): Promise<void> {
   await createDatabase(url, TEMPLATE_DATABASE, undefined)
   const template = databaseAt(url, TEMPLATE_DATABASE)
   const engine = await openPostgresEngine(template, { connections: 1, pooled: false })
   await engine.close()
-  if (partitioned) await partitionStore(template, { count: 8, now: Date.now(), pooled: false })
 }
 
 /** Creates a database, as a copy of another one unless it is to be empty. In memory, copying files is fastest. */

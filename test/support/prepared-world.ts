@@ -4,10 +4,10 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../../src/config.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { startServer } from '../../src/serve.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { startServer } from '../../src/server/serve.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
 

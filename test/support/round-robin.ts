@@ -1,4 +1,4 @@
-import type { StrandServer } from '../../src/serve.ts'
+import type { StrandServer } from '../../src/server/serve.ts'
 
 /**
  * Several nodes behind one address, each request to the next one. What a write changed reaches the memory of the other nodes

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { type Config, readConfig } from '../../src/config.ts'
 import type { Method } from '../../src/contract/operation.ts'
+import { openapiDocument } from '../../src/contract/reference/openapi.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { lazily } from '../../src/kit/lazily.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { openapiDocument } from '../../src/reference/openapi.ts'
-import { type StrandServer, startServer } from '../../src/serve.ts'
-import { describeWorld } from '../../src/serve-demo.ts'
-import { Admission } from '../../src/store/engines/admission.ts'
+import { type Config, readConfig } from '../../src/server/config.ts'
+import { type StrandServer, startServer } from '../../src/server/serve.ts'
+import { describeWorld } from '../../src/server/serve-demo.ts'
+import { createWorkQueue } from '../../src/store/engines/work-queue.ts'
 import { useBundledThreads } from './bundled-threads.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { Documented } from './documented.ts'
@@ -37,7 +37,7 @@ export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqli
 /** How many nodes stand behind one address on PostgreSQL: `npm test -- --nodes 2`. */
 const NODES = Number(process.env.TEST_NODES || 1)
 /** The runtime asks so many at once; a proxy in the same process needs some of them. */
-const gate = new Admission(NODES > 1 ? 50 : 1000, 60_000)
+const gate = createWorkQueue(NODES > 1 ? 50 : 1000, 60_000)
 
 /** A place for one store: a folder, and on PostgreSQL a database of its own. */
 export interface StorePlace {
@@ -181,7 +181,9 @@ export async function startTestServer(
   canaries.note(JSON.stringify(world))
   for (const { password } of world.users) canaries.add(password)
   const call = async (ask: Ask) => {
-    const answer = await gate.run(() => callServer(url, ask, logLines, config.strict ? 'strict' : 'lenient'))
+    const answer = await gate.run({}, () =>
+      callServer(url, ask, logLines, config.strict ? 'strict' : 'lenient'),
+    )
     canaries.note(answer.text)
     return answer
   }

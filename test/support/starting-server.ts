@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { startServer } from '../../src/serve.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { startServer } from '../../src/server/serve.ts'
 import { freePort } from './postgres.ts'
 
 export interface StartingServer {

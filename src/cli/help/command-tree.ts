@@ -23,18 +23,3 @@ export function visibleAt(command: Command): { commands: Command[]; options: Opt
     options: help.visibleOptions(command).filter(option => option.long !== undefined),
   }
 }
-
-/** The output of `--help`, independent of the terminal. */
-export function helpOf(command: Command): string {
-  let help = ''
-  command
-    .configureOutput({
-      writeOut: text => {
-        help += text
-      },
-      getOutHelpWidth: () => 110,
-      getOutHasColors: () => false,
-    })
-    .outputHelp()
-  return help
-}

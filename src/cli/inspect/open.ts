@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { environment } from '../../config.ts'
+import { environment } from '../../server/config.ts'
 import { configOf } from '../store-flags.ts'
 import { printResult } from '../terminal/print.ts'
 import { serverOf, type TargetFlags, targetFlags } from '../verbs/target.ts'

@@ -1,6 +1,6 @@
 /** What the demo prints for people: a screen when it starts, and lines to paste when they are asked for. */
 import type { World } from '../../demo/described-world.ts'
-import type { Demo } from '../../serve-demo.ts'
+import type { Demo } from '../../server/serve-demo.ts'
 import { paintFor } from '../terminal/colour.ts'
 
 /** Fits a terminal of 80 columns and 24 lines, so that the address does not scroll away. */

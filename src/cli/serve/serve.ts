@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander'
-import { type Address, type Config, isLoopback, urlOf } from '../../config.ts'
 import { refuseDemoWorld } from '../../demo/demo.ts'
 import { createLog, type Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { PORT_FLAGS, startServer } from '../../serve.ts'
-import { describeSetting, SETTINGS, settings } from '../../settings.ts'
+import { type Address, type Config, isLoopback, urlOf } from '../../server/config.ts'
+import { PORT_FLAGS, startServer } from '../../server/serve.ts'
+import { describeSetting, SETTINGS, settings } from '../../server/settings.ts'
 import { configOf, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
 import { wholeNumber } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
@@ -70,7 +70,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     )
   if (config.workers > 1 && config.databaseUrl === undefined)
     throw new OperatorError(
-      'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/scale-out.md)',
+      'STRAND_WORKERS needs PostgreSQL, because several processes on the embedded store wait for each other at every write: set STRAND_WORKERS=1, or DATABASE_URL (docs/several-nodes.md)',
     )
   if (config.workers > 1 && config.healthListen !== undefined)
     throw new OperatorError(

@@ -4,10 +4,10 @@
  * stops them all. A worker that keeps failing does not affect the others; the command fails only if none has ever served.
  */
 import { createServer } from 'node:net'
-import type { Address } from '../../config.ts'
 import type { Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { listenFailure } from '../../serve.ts'
+import type { Address } from '../../server/config.ts'
+import { listenFailure } from '../../server/serve.ts'
 import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'
 

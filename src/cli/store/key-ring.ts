@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import type { Config } from '../../config.ts'
-import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../../data-folder.ts'
 import { KeyRing } from '../../kit/key-ring.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import {
@@ -14,6 +12,8 @@ import {
   STREAM_KEY_KINDS,
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
+import type { Config } from '../../server/config.ts'
+import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../../server/data-folder.ts'
 import { configOf, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { counted, print, printResult } from '../terminal/print.ts'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { openStore } from '../../open-store.ts'
+import { openStore } from '../../server/open-store.ts'
 import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { counted, printResult } from '../terminal/print.ts'
 

@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander'
-import { urlOf } from '../../config.ts'
 import {
   ADAPTERS,
   type AdapterName,
@@ -10,11 +9,11 @@ import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE } from '../../kit/small-file.ts'
+import { urlOf } from '../../server/config.ts'
 import { configOf } from '../store-flags.ts'
 import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid, readGivenFile } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
-import { UsageError } from '../usage-error.ts'
 import { serverOf, type TargetFlags, targetFlags, withTarget } from './target.ts'
 import { userIdOf } from './users.ts'
 
@@ -52,7 +51,10 @@ export const mediaAddCommand = targetFlags(new Command('add'))
     'URL at which viewers find the HLS playlist of a channel, with {login} in place of its login; default: unchanged',
     readPlaybackUrl,
   )
-  .option('--user <user>', 'id or login of the channel; required for owncast, which has only one')
+  .option(
+    '--user <user>',
+    'id or login of the only channel of the media server, whose --playback-url then needs no {login}',
+  )
   .option(
     '--rotate',
     'give an existing media server another secret; the previous one stays valid for an hour',
@@ -64,7 +66,7 @@ export const mediaAddCommand = targetFlags(new Command('add'))
 The configuration contains the secret of the media server, which is shown only once.
 For an existing media server this changes the URLs of its API and of its playlists, and prints the configuration with <secret> in its place,
 or with another secret if --rotate is given.
-OBS uses the stream keys of Strand with every media server except Owncast; strand key show prints one.
+OBS uses the stream keys of Strand with every media server; strand key show prints one.
 
 Examples:
   strand media add nginx-rtmp edge-1
@@ -92,8 +94,6 @@ function readPlaybackUrl(text: string): string {
 }
 
 async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
-  if (adapter === 'owncast' && flags.user === undefined)
-    throw new UsageError('an Owncast server is one channel: give its login with --user')
   const strandUrl = flags.callbackUrl ?? serverOf(flags)?.baseUrl ?? listenerUrl(flags)
   const result = await withTarget(flags, async client => {
     const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)

@@ -69,7 +69,7 @@ export const getEntitlementHistory = controlOperation('GET /control/entitlements
   id: 'GetEntitlementHistory',
   summary:
     'Get the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
-  description: 'Changes come from the audit log; changes that were made before it existed are missing.',
+  description: 'Changes come from the audit log, as far back as it is kept.',
   ...listing(EntitlementTransition),
   problems: ['not_found'],
   example: {

@@ -17,7 +17,7 @@ export const Language = Type.String({
   hint: 'an ISO 639-1 code, or "other"',
 })
 
-/** The rule for the characters is checked where the stored tags are known (D-80). */
+/** `domain/tags.ts` has the rule for the characters (D-80). */
 export const Tags = listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
 
 const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })

@@ -3,15 +3,7 @@ import { orNull, resource, Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
 /** Media servers that Strand understands, by the name of their adapter. */
-export const ADAPTERS = [
-  'nginx-rtmp',
-  'mediamtx',
-  'srs',
-  'ovenmediaengine',
-  'node-media-server',
-  'owncast',
-  'generic',
-] as const
+export const ADAPTERS = ['nginx-rtmp', 'mediamtx', 'srs', 'node-media-server', 'generic'] as const
 export type AdapterName = (typeof ADAPTERS)[number]
 
 export const MEDIA_SERVER_NAME = {
@@ -41,7 +33,10 @@ export const MediaServer = resource('MediaServer', 'A media server that reports 
     Type.String(),
     'Where viewers find the HLS playlist of a channel, with `{login}` in place of its login; null: its broadcasts do not play on the pages of channels.',
   ),
-  user_id: orNull(Type.String(), 'The channel of a media server that has only one, such as Owncast.'),
+  user_id: orNull(
+    Type.String(),
+    'The channel of a media server that has only one; its `playback_url` needs no `{login}`.',
+  ),
   created_at: TimeMillis,
 })
 export type MediaServer = Static<typeof MediaServer>

@@ -23,12 +23,10 @@ export type IngestEvent =
       readonly name: string
       readonly address: string
     }
-  /** The only channel of the media server starts. */
-  | { readonly kind: 'start'; readonly session: string }
   /** A publisher is still there. */
   | { readonly kind: 'alive'; readonly session: string }
-  /** A publisher has ended; without a session, all of the media server have. */
-  | { readonly kind: 'end'; readonly session: string | undefined }
+  /** A publisher has ended. */
+  | { readonly kind: 'end'; readonly session: string }
   /** A recording is complete: of a session, or of a channel since a time. */
   | {
       readonly kind: 'recorded'
@@ -63,8 +61,7 @@ export interface HookResponse {
 /** A publisher that a media server has. */
 export interface Publisher {
   readonly session: string
-  /** Undefined: the only channel of the media server. */
-  readonly login: string | undefined
+  readonly login: string
   /** Undefined: the media server does not count them. */
   readonly viewers: number | undefined
 }

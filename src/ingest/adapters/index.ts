@@ -4,16 +4,12 @@ import { generic } from './generic.ts'
 import { mediamtx } from './mediamtx.ts'
 import { nginxRtmp } from './nginx-rtmp.ts'
 import { nodeMediaServer } from './node-media-server.ts'
-import { ovenMediaEngine } from './ovenmediaengine.ts'
-import { owncast } from './owncast.ts'
 import { srs } from './srs.ts'
 
 export const adapters: Readonly<Record<AdapterName, Adapter>> = {
   'nginx-rtmp': nginxRtmp,
   mediamtx,
   srs,
-  ovenmediaengine: ovenMediaEngine,
   'node-media-server': nodeMediaServer,
-  owncast,
   generic,
 }

@@ -21,7 +21,10 @@ export const mediamtx: Adapter = {
 
   read: ({ json, form }) => {
     // For the optional command runOnUnavailable.
-    if (form?.get('event') === 'end') return { kind: 'end', session: form.get('session') || undefined }
+    if (form?.get('event') === 'end') {
+      const session = form.get('session')
+      return session ? { kind: 'end', session } : undefined
+    }
     const action = textAt(json, 'action')
     const path = textAt(json, 'path') ?? ''
     if (action === undefined) return undefined

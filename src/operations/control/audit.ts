@@ -1,6 +1,6 @@
 import { listAudit } from '../../contract/control/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { auditSortKey } from '../../store/queries/audit.ts'
+import { auditSortKey } from '../../store/queries/audit-rows.ts'
 import { answerPage, implement } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 

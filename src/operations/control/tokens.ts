@@ -1,19 +1,21 @@
 import { hashOf, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { endToken, issueToken } from '../../contract/control/tokens.ts'
-import { raise, refuse } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
 export const handleIssueToken = implement(issueToken, async ({ body }, { store, clock, lifetimes }) => {
   const { client_id, user_id, expires_in } = body
   const scopes = readScopes(body.scopes)
+  if (isRefusal(scopes)) return scopes
   if (user_id === undefined && scopes.length > 0) {
     return refuse(
       'refused_reference',
       'An app token has no scopes: leave "scopes" out, or name the user in "user_id".',
     )
   }
-  const client = (await store.clients.find(client_id)) ?? raise('unknown_reference', 'client', client_id)
+  const client = await store.clients.find(client_id)
+  if (client === undefined) return refuse('unknown_reference', 'client', client_id)
   const now = clock.now()
   const { rows, answer } =
     user_id === undefined

@@ -1,5 +1,5 @@
 import { exportLines, type ImportEvent, importLines } from '../../contract/control/transfer.ts'
-import { Problem, problem, raise, reasonPhrases, refuse } from '../../contract/problem.ts'
+import { isRefusal, Problem, problem, type Refusal, reasonPhrases, refuse } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, WrongLine } from '../../transfer/import.ts'
@@ -14,8 +14,9 @@ const encoder = new TextEncoder()
  * however slowly the client reads.
  */
 export const handleExportLines = implement(exportLines, async (_call, { store, log, spoolFolder }) => {
-  const onSpoolError = raiseSpoolError({ log, spoolFolder })
+  const onSpoolError = refuseSpoolError({ log, spoolFolder })
   const file = await openAnonymousFile(spoolFolder).catch(onSpoolError)
+  if (isRefusal(file)) return file
   try {
     await writeLines(store, {}, text => append(file, text))
   } catch (error) {
@@ -25,23 +26,24 @@ export const handleExportLines = implement(exportLines, async (_call, { store, l
   return new StreamedLines(piecesOf(file), () => file.close())
 })
 
-/** Turns a spool error into a problem, and rethrows other errors. */
-const raiseSpoolError =
+/** The refusal for a spool error; other errors are thrown again. */
+const refuseSpoolError =
   ({ log, spoolFolder }: Pick<Services, 'log' | 'spoolFolder'>) =>
-  (error: unknown): never => {
+  (error: unknown): Refusal<'no_room'> => {
     if (!(error instanceof SpoolError)) throw error
     log.warn({ folder: spoolFolder, reason: error.message }, 'could not write to the spool folder')
-    return raise('no_room', error.message)
+    return refuse('no_room', error.message)
   }
 
 /** All lines are checked before the response starts, so that an invalid one is a 400; with `continue` they are skipped. */
 export const handleImportLines = implement(
   importLines,
   async ({ query, bodyPieces, logFields }, { store, streamKeys, clock, log, spoolFolder }) => {
-    const onSpoolError = raiseSpoolError({ log, spoolFolder })
+    const onSpoolError = refuseSpoolError({ log, spoolFolder })
     const continues = query.continue === 'true'
     const options = { continues, dryRun: query.dry_run === 'true', fromLine: query.from_line ?? 1 }
     const file = await spool(completeBody(bodyPieces), spoolFolder).catch(onSpoolError)
+    if (isRefusal(file)) return file
     const running = new Import(file, options, { store, streamKeys, clock })
     try {
       for await (const _ of continues ? file.read() : running.check());

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
-import { raise, refuse } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { decimalSortKey } from '../../store/keyset-order.ts'
@@ -23,7 +23,8 @@ async function saveUser(
   { password, created_at, ...body }: Static<typeof putUser.body>,
   { store, clock, streamKeys }: UserServices,
 ) {
-  const password_hash = password === undefined ? undefined : await hashOrRaise(password)
+  const password_hash = password === undefined ? undefined : await hashOrRefuse(password)
+  if (isRefusal(password_hash)) return password_hash
   const user = await store.commands.putUser({
     ...which,
     ...body,
@@ -35,11 +36,11 @@ async function saveUser(
   return answerOne(user)
 }
 
-async function hashOrRaise(password: string): Promise<string> {
+async function hashOrRefuse(password: string): Promise<string | Refusal<'passwords_busy'>> {
   try {
     return await hashPassword(password, { lane: 'operator' })
   } catch (error) {
-    if (error instanceof PasswordsBusy) raise('passwords_busy')
+    if (error instanceof PasswordsBusy) return refuse('passwords_busy')
     throw error
   }
 }

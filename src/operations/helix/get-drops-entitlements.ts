@@ -1,54 +1,44 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { type EntitlementReach, isWithinReach, listableEntitlements } from '../../domain/access.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
-import { type OwnedEntitlement, preparedEntitlement } from '../../store/queries/entitlement-rows.ts'
+import { preparedEntitlement } from '../../store/queries/entitlement-rows.ts'
 import { entitlementSortKey, pageOfNamed, storedSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement, preparedPage } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
-  ({ query, caller, window, paginate }, { store: { standbys: store } }) => {
+  async ({ query, caller, window, paginate }, { store }) => {
     const reach = listableEntitlements(caller)
+    if (isRefusal(reach)) return reach
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
-      raise('other_user_filter')
+      return refuse('other_user_filter')
     const filter = {
       organization_id: reach.organization_id,
       user_id: reach.user_id ?? query.user_id,
       game_id: query.game_id,
       fulfillment_status: query.fulfillment_status,
     }
-    const ids = query.id?.map(id => id.toLowerCase())
-    return chain(requireOwnGame(store, reach, query.game_id), () =>
-      ids === undefined
-        ? chain(store.entitlements.stored(filter, window), page =>
-            chain(store.entitlements.prepare(page.rows), rows =>
-              preparedPage(rows, paginate(page, storedSortKey)),
-            ),
-          )
-        : chain(store.entitlements.named(ids), named => {
-            const page = pageOfNamed(requireOwn(reach, named), filter, window)
-            return preparedPage(page.rows.map(preparedEntitlement), paginate(page, entitlementSortKey))
-          }),
-    )
+    const refused = await refuseOtherGame(store, reach, query.game_id)
+    if (refused !== undefined) return refused
+    if (query.id === undefined) {
+      const page = await store.entitlements.stored(filter, window)
+      const rows = await store.entitlements.prepare(page.rows)
+      return preparedPage(rows, paginate(page, storedSortKey))
+    }
+    const named = await store.entitlements.named(query.id.map(id => id.toLowerCase()))
+    if (!named.every(row => isWithinReach(reach, row))) return refuse('entitlement_forbidden')
+    const page = pageOfNamed(named, filter, window)
+    return preparedPage(page.rows.map(preparedEntitlement), paginate(page, entitlementSortKey))
   },
 )
 
-function requireOwnGame(
+async function refuseOtherGame(
   store: Pick<Store, 'games'>,
-  reach: Partial<EntitlementReach>,
+  { organization_id }: Partial<EntitlementReach>,
   game_id: string | undefined,
-): MaybePromise<void> {
-  if (game_id === undefined || reach.organization_id === undefined) return
-  return chain(store.games.find(game_id), game => {
-    if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
-  })
-}
-
-function requireOwn(
-  reach: Partial<EntitlementReach>,
-  rows: readonly OwnedEntitlement[],
-): readonly OwnedEntitlement[] {
-  return rows.every(row => isWithinReach(reach, row)) ? rows : raise('entitlement_forbidden')
+): Promise<Refusal<'game_forbidden'> | undefined> {
+  if (game_id === undefined || organization_id === undefined) return undefined
+  const game = await store.games.find(game_id)
+  return game?.organization_id === organization_id ? undefined : refuse('game_forbidden')
 }

@@ -1,4 +1,5 @@
 import { getStreamKey } from '../../contract/helix/get-stream-key.ts'
+import { isRefusal } from '../../contract/problem.ts'
 import { requireOwnId } from '../../domain/access.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { answerStreamKey } from '../answer-stream-key.ts'
@@ -7,7 +8,9 @@ import { implement } from '../implement.ts'
 export const handleGetStreamKey = implement(
   getStreamKey,
   ({ query, caller, logFields }, { store, streamKeys, log }) => {
-    const { user_id } = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
+    const own = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
+    if (isRefusal(own)) return own
+    const { user_id } = own
     return chain(store.streamKeys.current(user_id), stored =>
       answerStreamKey(user_id, stored, { streamKeys, log }, logFields),
     )

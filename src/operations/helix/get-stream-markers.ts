@@ -1,42 +1,41 @@
 import { getStreamMarkers } from '../../contract/helix/get-stream-markers.ts'
 import type { QueryOf } from '../../contract/operation.ts'
 import type { Window } from '../../contract/page.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { videoMoment } from '../../domain/timeline.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
 import { markerSortKey, type OwnedVideo } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
 import { implement, preparedPage } from '../implement.ts'
+import { refuseStrangers } from '../refuse-strangers.ts'
 import { videoUrl } from '../render-video.ts'
-import { requireOwnerOrEditor } from '../require-owner-or-editor.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
-  ({ query, caller, window, paginate }, { store: { standbys: store }, publicUrl }) =>
-    chain(requireVideo(store, query, window), video =>
-      chain(requireOwnerOrEditor(store, caller, video.user_id), () =>
-        chain(store.markers.ofVideo(video.id, window), page =>
-          preparedPage(
-            [{ json: JSON.stringify(listing(video, page.rows, publicUrl)) }],
-            paginate(page, markerSortKey, [video.id]),
-          ),
-        ),
-      ),
-    ),
+  async ({ query, caller, window, paginate }, { store, publicUrl }) => {
+    const video = await findVideo(store, query, window)
+    if (isRefusal(video)) return video
+    const refused = await refuseStrangers(store, caller, video.user_id)
+    if (refused !== undefined) return refused
+    const page = await store.markers.ofVideo(video.id, window)
+    return preparedPage(
+      [{ json: JSON.stringify(listing(video, page.rows, publicUrl)) }],
+      paginate(page, markerSortKey, [video.id]),
+    )
+  },
 )
 
 /** All pages of a walk are of the same video, even if a newer one has become the latest. */
-function requireVideo(
+async function findVideo(
   { videos }: Pick<Store, 'videos'>,
   query: QueryOf<typeof getStreamMarkers>,
   { memory }: Window,
-): MaybePromise<OwnedVideo> {
+): Promise<OwnedVideo | Refusal<'no_videos' | 'video_not_found'>> {
   const id = memory === undefined ? query.video_id : String(memory[0])
   return id === undefined
-    ? chain(videos.latestOf(must(query.user_id, 'user_id or video_id')), found => found ?? raise('no_videos'))
-    : chain(videos.owned(id), found => found ?? raise('video_not_found', id))
+    ? ((await videos.latestOf(must(query.user_id, 'user_id or video_id'))) ?? refuse('no_videos'))
+    : ((await videos.owned(id)) ?? refuse('video_not_found', id))
 }
 
 function listing(video: OwnedVideo, markers: readonly StreamMarker[], publicUrl: string) {

@@ -1,10 +1,9 @@
 import { getVideos } from '../../contract/helix/get-videos.ts'
 import type { QueryOf } from '../../contract/operation.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { must } from '../../kit/must.ts'
 import { type Video, videoSortKeyOf } from '../../store/queries/videos.ts'
-import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'
 import { renderVideo } from '../render-video.ts'
@@ -15,10 +14,12 @@ export const handleGetVideos = implement(
     const now = clock.now()
     const rendered = (video: Video) => renderVideo(video, publicUrl, now)
     if (query.id !== undefined) {
-      const videos = await requireNamed(store, query.id)
+      const videos = await lookUp({ values: query.id, find: store.videos.named, valueIn: ({ id }) => id })
+      if (videos.length === 0) return refuse('video_not_found', must(query.id[0], 'an id'))
       return { data: videos.map(rendered), pagination: {} }
     }
-    if (query.game_id !== undefined) await requireGame(store, query.game_id)
+    if (query.game_id !== undefined && (await store.games.find(query.game_id)) === undefined)
+      return refuse('not_found', 'game', query.game_id)
     if (query.type === 'highlight' || query.type === 'upload') return { data: [], pagination: {} }
 
     // All pages of a walk are of the same period, which began that long before the first page.
@@ -34,15 +35,6 @@ export const handleGetVideos = implement(
     }
   },
 )
-
-async function requireNamed(store: Store, ids: readonly string[]) {
-  const videos = await lookUp({ values: ids, find: store.videos.named, valueIn: video => video.id })
-  return videos.length > 0 ? videos : raise('video_not_found', must(ids[0], 'an id'))
-}
-
-async function requireGame(store: Store, id: string): Promise<void> {
-  if ((await store.games.find(id)) === undefined) raise('not_found', 'game', id)
-}
 
 const DAYS = { day: 1, week: 7, month: 30 } as const
 

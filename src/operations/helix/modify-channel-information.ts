@@ -1,6 +1,6 @@
 import { modifyChannelInformation } from '../../contract/helix/modify-channel-information.ts'
 import type { BodyOf } from '../../contract/operation.ts'
-import { isRefusal, raise, refuse } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { requireOwnId } from '../../domain/access.ts'
 import { userAuthor } from '../../domain/audit.ts'
 import type { ChannelUpdate } from '../../domain/channel-update.ts'
@@ -13,13 +13,15 @@ export const handleModifyChannelInformation = implement(
     if (Object.keys(body).length === 0) return refuse('nothing_to_update')
     const labels = readLabelChanges(body.content_classification_labels ?? [])
     if (isRefusal(labels)) return labels
-    const { user_id } = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
+    const own = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
+    if (isRefusal(own)) return own
+    const { user_id } = own
 
     const author = userAuthor(user_id, modifyChannelInformation.id, clock.now())
     const update = { ...fieldsOf(body), labels }
     const refused = await store.as(author).commands.modifyChannel({ user_id, update })
     // Tokens are deleted with their user, so this one has just become invalid.
-    return refused?.problem === 'not_found' ? raise('token_invalid') : refused
+    return refused?.problem === 'not_found' ? refuse('token_invalid') : refused
   },
 )
 

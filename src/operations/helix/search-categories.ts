@@ -1,5 +1,5 @@
 import { searchCategories } from '../../contract/helix/search-categories.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { gameSearchOf } from '../../domain/game-search.ts'
 import { foundSortKey } from '../../store/queries/game-search.ts'
 import { implement } from '../implement.ts'
@@ -8,7 +8,8 @@ import { renderCategory } from '../render-category.ts'
 export const handleSearchCategories = implement(
   searchCategories,
   async ({ query, window, paginate }, { store, publicUrl }) => {
-    const search = gameSearchOf(query.query) ?? raise('missing_parameter', 'query')
+    const search = gameSearchOf(query.query)
+    if (search === undefined) return refuse('missing_parameter', 'query')
     const page = await store.games.search(search, window)
     return {
       data: page.rows.map(game => renderCategory(game, publicUrl)),

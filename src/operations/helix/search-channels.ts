@@ -1,6 +1,6 @@
 import { searchChannels } from '../../contract/helix/search-channels.ts'
 import { imageUrl } from '../../contract/image-urls.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { FoundChannel } from '../../contract/resources/found-channel.ts'
 import type { FoundStream } from '../../directory/channel-search.ts'
 import { channelSearchOf, foundKey } from '../../domain/channel-search.ts'
@@ -11,7 +11,8 @@ import { implement } from '../implement.ts'
 export const handleSearchChannels = implement(
   searchChannels,
   async ({ query, window, paginate }, { directory, store, publicUrl }) => {
-    const search = channelSearchOf(query.query) ?? raise('missing_parameter', 'query')
+    const search = channelSearchOf(query.query)
+    if (search === undefined) return refuse('missing_parameter', 'query')
     if (!directory.isComplete) await directory.complete()
     if (query.live_only?.toLowerCase() === 'true') {
       const page = directory.search(search, window)

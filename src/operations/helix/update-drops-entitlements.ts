@@ -1,4 +1,5 @@
 import { updateDropsEntitlements } from '../../contract/helix/update-drops-entitlements.ts'
+import { isRefusal } from '../../contract/problem.ts'
 import { entitlementReach } from '../../domain/access.ts'
 import { actorOf } from '../../domain/caller.ts'
 import { distinctIds } from '../../domain/entitlement.ts'
@@ -9,6 +10,7 @@ export const handleUpdateDropsEntitlements = implement(
   updateDropsEntitlements,
   async ({ body, caller }, { store, clock, demo }) => {
     const reach = entitlementReach(caller)
+    if (isRefusal(reach)) return reach
     const ids = body.entitlement_ids
     const failing = demo?.faults.failing('UpdateDropsEntitlements', [...distinctIds(ids).keys()]) ?? []
     const now = clock.now()

@@ -1,5 +1,5 @@
 import { updateUser } from '../../contract/helix/update-user.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { theUser } from '../../domain/access.ts'
 import { userAuthor } from '../../domain/audit.ts'
 import { implement } from '../implement.ts'
@@ -16,7 +16,7 @@ export const handleUpdateUser = implement(
         ? await store.users.find(user_id)
         : await store.as(author).commands.describeUser({ id: user_id, description })
     // Tokens are deleted with their user, so this one has just become invalid.
-    if (user === undefined) return raise('token_invalid')
+    if (user === undefined) return refuse('token_invalid')
     return { data: [renderProfile(user, caller, publicUrl)] }
   },
 )

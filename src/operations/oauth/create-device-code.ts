@@ -2,7 +2,7 @@ import { namedClient } from '../../auth/clients.ts'
 import { POLL_INTERVAL_SECONDS } from '../../auth/oauth-limits.ts'
 import { expiry, hashOf } from '../../auth/tokens.ts'
 import { createDeviceCode } from '../../contract/oauth/create-device-code.ts'
-import { refuse } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { randomAlphanumerics, randomLetters } from '../../kit/id.ts'
 import { siteOf } from '../../kit/network.ts'
 import { implement } from '../implement.ts'
@@ -19,8 +19,10 @@ export const handleCreateDeviceCode = implement(
   createDeviceCode,
   async ({ body, address }, { store, clock, lifetimes, publicUrl, attempts, limits, strict }) => {
     const client = await namedClient({ store, attempts, limits }, body, address)
+    if (isRefusal(client)) return client
     if (!client.device_flow) return refuse('device_flow_off')
     const scopes = readScopes(body.scopes ?? body.scope, { strict })
+    if (isRefusal(scopes)) return scopes
     const device_code = randomAlphanumerics(40)
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const user_code = randomLetters(USER_CODE_LENGTH)

@@ -3,14 +3,14 @@ import { type IdTokenSubject, idTokenClaims, issuerOf } from '../../auth/id-toke
 import { hashOf, issueAppToken, isWellFormed, mintPair, userLifetimes } from '../../auth/tokens.ts'
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
-import { isRefusal, type Refusal, raise, refuse } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { TokenAnswer } from '../../contract/resources/token.ts'
 import { OPENID } from '../../contract/scope.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { CAPS } from '../../store/commands/cap-sizes.ts'
 import { implement, type Services } from '../implement.ts'
-import { readScopes, tolerateScopes } from '../read-scopes.ts'
+import { readScopes, refuseManyScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
@@ -47,8 +47,10 @@ export async function exchange(
 async function clientCredentials(body: Input, services: GrantServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
+  if (isRefusal(client)) return client
   if (client.kind === 'public') return refuse('public_client')
-  tolerateScopes(body.scope)
+  const excess = refuseManyScopes(body.scope)
+  if (excess !== undefined) return excess
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
   const mostGrants = CAPS.grantsOfUserAndClient
   const refused = await store.commands.issueTokens({ tokens: rows, mostGrants })
@@ -59,9 +61,12 @@ async function clientCredentials(body: Input, services: GrantServices, address: 
 async function refreshGrant(body: Input, services: GrantServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
-  const presented = body.refresh_token ?? raise('missing_refresh_token')
+  if (isRefusal(client)) return client
+  const presented = body.refresh_token
+  if (presented === undefined) return refuse('missing_refresh_token')
   if (!isWellFormed(presented)) return refuse('invalid_refresh_token')
-  readScopes(body.scope)
+  const scopes = readScopes(body.scope)
+  if (isRefusal(scopes)) return scopes
   const now = clock.now()
   const { access, refresh, answer } = mintPair(now, lifetimes)
   const successor = client.kind === 'public' ? refresh : undefined
@@ -90,7 +95,9 @@ async function withIdToken<A extends TokenAnswer>(
 async function redeemCode(body: Input, services: TokenServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
-  const code = body.code ?? raise('missing_code')
+  if (isRefusal(client)) return client
+  const { code } = body
+  if (code === undefined) return refuse('missing_code')
   if (!isWellFormed(code)) return refuse('invalid_code')
   const now = clock.now()
   const { access, refresh, answer } = mintPair(now, userLifetimes(client.kind, lifetimes))
@@ -116,9 +123,12 @@ async function redeemCode(body: Input, services: TokenServices, address: () => s
 async function redeemDevice(body: Input, services: TokenServices, address: () => string) {
   const { store, clock, lifetimes, limits } = services
   const client = await authenticateClient(services, body, address)
+  if (isRefusal(client)) return client
   if (!client.device_flow) return refuse('device_flow_off')
-  const device_code = body.device_code ?? raise('missing_device_code')
-  tolerateScopes(body.scopes)
+  const { device_code } = body
+  if (device_code === undefined) return refuse('missing_device_code')
+  const excess = refuseManyScopes(body.scopes)
+  if (excess !== undefined) return excess
   const hash = hashOf(device_code)
   limits.takeForPoll(hash)
   const now = clock.now()

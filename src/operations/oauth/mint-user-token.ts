@@ -1,7 +1,7 @@
 import { authenticateClient } from '../../auth/clients.ts'
 import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
-import { raise, refuse } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { CAPS } from '../../store/commands/cap-sizes.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
@@ -12,8 +12,11 @@ export const handleMintUserToken = implement(
     if (body.grant_type === undefined) return refuse('missing_grant_type')
     if (body.grant_type !== 'user_token') return refuse('unsupported_grant_type', body.grant_type)
     const client = await authenticateClient({ store, attempts, limits }, body, address)
-    const user_id = body.user_id ?? raise('missing_user_id')
+    if (isRefusal(client)) return client
+    const { user_id } = body
+    if (user_id === undefined) return refuse('missing_user_id')
     const scopes = readScopes(body.scope, { strict })
+    if (isRefusal(scopes)) return scopes
     const { rows, answer } = issueUserToken(
       { client_id: client.id, user_id, scopes },
       clock.now(),

@@ -1,18 +1,18 @@
 import { hashOf, isWellFormed } from '../../auth/tokens.ts'
 import { revokeToken } from '../../contract/oauth/revoke-token.ts'
-import { isRefusal, problem, raise } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { implement, type Services } from '../implement.ts'
 
 export const handleRevokeToken = implement(revokeToken, async ({ body }, services) => {
   const { store, strict } = services
-  const client_id = body.client_id ?? raise('missing_client_id')
+  const { client_id, token } = body
+  if (client_id === undefined) return refuse('missing_client_id')
   if ((await store.clients.credentials(client_id)) === undefined)
-    throw strict ? problem('revoking_client_not_found') : problem('invalid_revoking_client', client_id)
-  const token = body.token ?? raise('missing_oauth_token')
+    return strict ? refuse('revoking_client_not_found') : refuse('invalid_revoking_client', client_id)
+  if (token === undefined) return refuse('missing_oauth_token')
   const wasRevoked = await revoke(token, client_id, services)
-  if (strict && !wasRevoked) raise('token_not_revocable')
-  return undefined
+  return strict && !wasRevoked ? refuse('token_not_revocable') : undefined
 })
 
 /** Possession of the token is sufficient proof. Unknown tokens never reach the writer. */

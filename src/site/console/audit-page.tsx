@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The verification of the audit log. */
-import type { AuditVerdict } from '../../store/queries/audit.ts'
+import type { AuditVerdict } from '../../store/queries/audit-verification.ts'
 import type { Store } from '../../store/store.ts'
 import type { Page } from '../page.ts'
 import { consolePage, type Desk } from './frame.tsx'

@@ -5,9 +5,9 @@
 import type { TSchema } from 'typebox'
 import { operations } from '../../contract/index.ts'
 import { type Family, familyOf, type Method, type Operation } from '../../contract/operation.ts'
+import { type Input, inputsOf } from '../../contract/reference/inputs.ts'
+import { typeInWords } from '../../contract/reference/markdown.ts'
 import type { Scope } from '../../contract/scope.ts'
-import { type Input, inputsOf } from '../../reference/inputs.ts'
-import { typeInWords } from '../../reference/markdown.ts'
 
 /** Whose token a request carries: none, one of the site for the reader, or one that the reader pastes. */
 export type Way = 'none' | 'site' | 'paste'

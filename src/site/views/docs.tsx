@@ -13,20 +13,20 @@ import { exampleNotification } from '../../contract/events/notification.ts'
 import { operations } from '../../contract/index.ts'
 import { type Family, familyOf, type Operation } from '../../contract/operation.ts'
 import { type ProblemName, problems } from '../../contract/problem.ts'
-import { SCOPES } from '../../contract/scope.ts'
-import { must } from '../../kit/must.ts'
-import { type AnswerField, answerFields } from '../../reference/answer-fields.ts'
-import { curlLine } from '../../reference/curl.ts'
+import { type AnswerField, answerFields } from '../../contract/reference/answer-fields.ts'
+import { curlLine } from '../../contract/reference/curl.ts'
 import {
   conditionFields,
   EVENTS_INTRODUCTION,
   EVENTS_TITLE,
   subscribersInWords,
   transportsInWords,
-} from '../../reference/events.ts'
-import { inputsOf } from '../../reference/inputs.ts'
-import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../reference/markdown.ts'
-import { statusesOf } from '../../reference/statuses.ts'
+} from '../../contract/reference/events.ts'
+import { inputsOf } from '../../contract/reference/inputs.ts'
+import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../contract/reference/markdown.ts'
+import { statusesOf } from '../../contract/reference/statuses.ts'
+import { SCOPES } from '../../contract/scope.ts'
+import { must } from '../../kit/must.ts'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts'
-import { changedEntitlements, changedTogether } from '../queries/audit.ts'
+import { changedEntitlements, changedTogether } from '../queries/audit-entitlements.ts'
 import { limitedTo, sql } from '../sql/tag.ts'
 
 /** Maximum rows deleted per call, as in `sweep`, and about as many entitlements that they changed. */

@@ -15,7 +15,7 @@ export async function capDeviceCodes(
   const { hash, client_id, network } = added
   const excess = sql`
     select hash from (
-      select hash from device_code_networks where network = ${network} and hash <> ${hash}
+      select hash from device_codes where network = ${network} and hash <> ${hash}
       order by expires_at desc, hash desc${beyond(CAPS.deviceCodesOfNetwork)}) of_network
     union select hash from (
       select hash from device_codes where client_id = ${client_id} and hash <> ${hash}
@@ -69,10 +69,7 @@ export async function capTokensOfGrant(
   await removeRows(tx, 'tokens', excess)
 }
 
-/**
- * Caps the grants of a user for a client after one was added. Family names increase with time; older stores have families
- * named by version 4 UUIDs, which are older than all others.
- */
+/** Caps the grants of a user for a client after one was added. Family names increase with time. */
 export async function capGrants(
   tx: Transaction,
   added: { readonly user_id: string; readonly client_id: string; readonly family: string },
@@ -81,7 +78,7 @@ export async function capGrants(
   const ended = await tx.all<{ family: string }>(
     sql`select family from tokens
         where user_id = ${added.user_id} and client_id = ${added.client_id} and family <> ${added.family}
-        group by family order by substr(family, 15, 1) desc, family desc${beyond(most)}`,
+        group by family order by family desc${beyond(most)}`,
   )
   if (ended.length === 0) return
   const families = ended.map(row => row.family)

@@ -5,7 +5,7 @@ import { isChange } from '../../domain/audit.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
-import { tagsToStore } from '../../domain/tags.ts'
+import { checkTags } from '../../domain/tags.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { channelColumns, channelQueries } from '../queries/channels.ts'
@@ -29,7 +29,7 @@ export async function changeChannel(
   if (before === undefined) return refuse('not_found', 'channel', args.user_id)
   const unknown = await refuseUnknown(tx, { game: [args.game_id || null] })
   if (unknown !== undefined) return unknown
-  const tags = tagsToStore(before.tags, args.tags ?? before.tags)
+  const tags = checkTags(args.tags ?? before.tags)
   if (isRefusal(tags)) return tags
   const channel: Channel = {
     ...changed(before, args),

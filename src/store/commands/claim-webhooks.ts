@@ -5,7 +5,8 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { EVENT_TYPES } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
-import { Admission, type MessageQueues, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
+import { VERIFICATION_QUEUE } from '../../domain/event-subscription.ts'
+import { Admission, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import {
@@ -16,6 +17,7 @@ import {
   storeNow,
 } from './claim-deliveries.ts'
 import { firstInLane, isFirstInLane } from './claim-socket-messages.ts'
+import { type DeliveryOutcome, settleDeliveries } from './event-deliveries.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
 
 /** Queues and scheduled messages that one claim looks at. */
@@ -52,24 +54,25 @@ interface DueDelivery {
   readonly is_first: number
   /** When the first message of its lane is due. */
   readonly first_due_in: number | string | null
-}
-
-interface Subscription {
-  readonly id: string
+  /** Of the subscription. */
   readonly client_id: string
   readonly type: string
   readonly ended_at: string | null
+  /** When a message of its lane may be sent, if the lane is failing. */
+  readonly failing_in: number | string | null
 }
 
 /**
- * Claims messages that are due, the oldest first, as many as there is room for. Of messages in one lane only the first is
+ * Settles what has ended, and claims messages that are due, the oldest first, as many as there is room for. Both in one
+ * transaction, because waiting for the disk takes the longest. Of messages in one lane only the first is
  * claimed. Events of a batched type are put into one message when they are claimed for the first time, and stay together
  * after that.
  */
 export async function claimWebhooks(
   tx: Transaction,
-  args: ClaimTimes & { readonly room: WebhookRoom },
+  args: ClaimTimes & { readonly room: WebhookRoom; readonly outcomes?: readonly DeliveryOutcome[] },
 ): Promise<ClaimedWebhooks> {
+  await settleDeliveries(tx, { outcomes: args.outcomes ?? [] })
   await tx.get(readAlongIndexes)
   const admission = new Admission(args.room)
   const queues = await tx.all<DueQueue>(
@@ -87,11 +90,15 @@ export async function claimWebhooks(
   // Behind many messages to a host that takes no more, others are found from the other end.
   const newest = isCut ? await dueScheduled(tx, sql`d.due_at desc, d.seq desc`, MAX_NEWEST) : []
   const claim = new WebhookClaim(tx, admission, looks)
-  await claim.decide([...oldest, ...newest.reverse()])
+  await claim.decide([...oldest, ...newest.reverse()], isCut)
   const claimed = await claimThese(tx, [...claim.claims.values()], args)
   await putIntoQueues(tx, [...claim.waiting.values()])
   if (isCut) await putOthersIntoQueues(tx, [...claim.waiting.values()])
-  const left = looks.map(look => ({ name: look.name, milliseconds: nextLook(look, args.forMilliseconds) }))
+  const filled = new Set([...claim.waiting.values()].map(({ queue }) => queue))
+  const left = looks.map(look => ({
+    name: look.name,
+    milliseconds: nextLook(look, filled.has(look.name), args.forMilliseconds),
+  }))
   await rescheduleQueues(tx, left)
   const hasMore = isCut || queues.length === MAX_QUEUES
   return { claimed, more: hasMore || left.some(({ milliseconds }) => milliseconds === 0) }
@@ -117,9 +124,19 @@ async function putOthersIntoQueues(tx: Transaction, waiting: readonly { queue: s
   )
 }
 
+/** Of the subscription of `d`. Not joined: PostgreSQL would lock its row, too. */
+const ofSubscription = (column: Sql): Sql =>
+  sql`(select ${column} from event_subscriptions s where s.id = d.subscription_id)`
+
 const dueColumns = sql`select d.id, d.message, d.kind, d.subscription_id, d.target, d.lane, d.attempts, d.milliseconds,
   ${isFirstInLane} as is_first,
-  case when d.lane is null then null else ${firstInLane(sql`e.due_at`)} - ${storeNow} end as first_due_in from event_deliveries d`
+  case when d.lane is null then null else ${firstInLane(sql`e.due_at`)} - ${storeNow} end as first_due_in,
+  ${ofSubscription(sql`s.client_id`)} as client_id, ${ofSubscription(sql`s.type`)} as type,
+  ${ofSubscription(sql`s.ended_at`)} as ended_at,
+  (select q.next_at - ${storeNow} from event_queues q where q.failures > 0 and q.name =
+    case d.kind when 'webhook_callback_verification' then ${VERIFICATION_QUEUE} || ${ofSubscription(sql`s.client_id`)}
+      else coalesce(d.lane, d.subscription_id) end) as failing_in
+  from event_deliveries d`
 
 function dueScheduled(tx: Transaction, order: Sql, most: number) {
   return tx.all<DueDelivery>(
@@ -148,11 +165,11 @@ interface Look extends DueQueue {
   milliseconds: number | undefined
 }
 
-/** When to look at a queue again; undefined if it is empty. */
-function nextLook({ most, rows, used, failures, milliseconds }: Look, claimMilliseconds: number) {
+/** When to look at a queue again; undefined if it is empty. `isFilled`: messages were put into it since it was looked at. */
+function nextLook(look: Look, isFilled: boolean, claimMilliseconds: number) {
+  const { most, rows, used, failures, milliseconds } = look
   if (milliseconds !== undefined) return milliseconds
-  if (most === 0) return BUSY_MILLISECONDS
-  if (rows.length > used) return BUSY_MILLISECONDS
+  if (most === 0 || isFilled || rows.length > used) return BUSY_MILLISECONDS
   if (rows.length < most) return undefined
   // The end of the request decides, unless its process dies.
   return failures > 0 || rows.some(row => row.lane !== null) ? claimMilliseconds : 0
@@ -164,10 +181,8 @@ class WebhookClaim {
   readonly #tx: Transaction
   readonly #admission: Admission
   readonly #looks: readonly Look[]
-  #subscriptions: ReadonlyMap<string, Subscription> = new Map()
-  /** Failing lanes that pause, with those that have had a message in this claim. */
+  /** Failing lanes that pause, or have had a message in this claim. */
   readonly #pausing = new Set<string>()
-  readonly #failing = new Set<string>()
 
   constructor(tx: Transaction, admission: Admission, looks: readonly Look[]) {
     this.#tx = tx
@@ -175,25 +190,26 @@ class WebhookClaim {
     this.#looks = looks
   }
 
-  async decide(scheduled: readonly DueDelivery[]): Promise<void> {
-    const all = [...this.#looks.flatMap(look => look.rows), ...scheduled]
-    if (all.length === 0) return
-    await this.#read(all)
+  /** `isCut`: there are more than were looked at. */
+  async decide(scheduled: readonly DueDelivery[], isCut: boolean): Promise<void> {
     for (const look of this.#looks) await this.#release(look)
     for (const row of scheduled) {
       if (this.claims.has(row.id) || this.waiting.has(row.id)) continue
-      if (this.#hasEnded(row)) await this.#cancel([row.id])
-      else await this.#place(row)
+      if (hasEnded(row)) await this.#cancel([row.id])
+      else {
+        const queue = await this.#place(row)
+        // It will be sent in a moment, and putting it into a queue takes longer than looking at it again.
+        if (queue !== undefined && !isCut && this.#admission.isQuick(queue)) this.waiting.delete(row.id)
+      }
     }
   }
 
   /** Lets messages leave their queue. */
   async #release(look: Look): Promise<void> {
     const { name, rows } = look
-    if (rows.some(row => this.#hasEnded(row))) {
+    if (rows.some(hasEnded)) {
       const ended = await waitingIn(this.#tx, name, MAX_CANCELED)
-      await this.#readSubscriptions(ended)
-      await this.#cancel(ended.filter(row => this.#hasEnded(row)).map(row => row.id))
+      await this.#cancel(ended.filter(hasEnded).map(row => row.id))
       look.milliseconds = CANCEL_MILLISECONDS
       return
     }
@@ -209,11 +225,11 @@ class WebhookClaim {
 
   /** Claims a message, or finds the queue where it waits. */
   async #place(row: DueDelivery): Promise<string | undefined> {
-    const queues = this.#queues(row)
+    const queues = messageQueues(row)
     const { lane } = queues
-    const isFailing = this.#failing.has(lane)
-    const queue =
-      row.is_first === 0 || this.#pausing.has(lane) ? lane : this.#admission.take(queues, isFailing)
+    const isFailing = row.failing_in !== null
+    const isPausing = Number(row.failing_in) > 0 || this.#pausing.has(lane)
+    const queue = row.is_first === 0 || isPausing ? lane : this.#admission.take(queues, isFailing)
     if (queue !== undefined) {
       this.waiting.set(row.id, { id: row.id, queue, milliseconds: BUSY_MILLISECONDS })
       return queue
@@ -224,9 +240,8 @@ class WebhookClaim {
   }
 
   async #claim(first: DueDelivery): Promise<void> {
-    const { id, message, subscription_id, kind } = first
+    const { id, message, kind, type } = first
     this.#add({ id, message })
-    const type = this.#subscriptions.get(subscription_id)?.type ?? ''
     if (kind !== 'notification' || !BATCHED_TYPES.has(type)) return
     const isNew = isUnsent(first)
     const others = isNew ? await this.#joining(first) : await this.#rest(message)
@@ -236,39 +251,6 @@ class WebhookClaim {
   #add(claim: Claim): void {
     this.claims.set(claim.id, claim)
     this.waiting.delete(claim.id)
-  }
-
-  #queues(row: DueDelivery): MessageQueues {
-    return messageQueues({ ...row, client_id: this.#subscriptions.get(row.subscription_id)?.client_id ?? '' })
-  }
-
-  #hasEnded({ kind, subscription_id }: DueDelivery): boolean {
-    return kind !== 'revocation' && this.#subscriptions.get(subscription_id)?.ended_at !== null
-  }
-
-  async #read(rows: readonly DueDelivery[]): Promise<void> {
-    await this.#readSubscriptions(rows)
-    for (const { name, failures } of this.#looks) if (failures > 0) this.#failing.add(name)
-    const looked = new Set(this.#looks.map(look => look.name))
-    const others = [...new Set(rows.map(row => this.#queues(row).lane))].filter(name => !looked.has(name))
-    if (others.length === 0) return
-    const failing = await this.#tx.all<{ name: string; is_due: number }>(
-      sql`select name, case when next_at <= ${storeNow} then 1 else 0 end as is_due from event_queues
-          where ${isOneOf(sql`name`, others)} and failures > 0`,
-    )
-    for (const { name, is_due } of failing) {
-      this.#failing.add(name)
-      if (is_due === 0) this.#pausing.add(name)
-    }
-  }
-
-  async #readSubscriptions(rows: readonly DueDelivery[]): Promise<void> {
-    const unread = new Set(rows.map(row => row.subscription_id)).difference(this.#subscriptions)
-    if (unread.size === 0) return
-    const found = await this.#tx.all<Subscription>(
-      sql`select id, client_id, type, ended_at from event_subscriptions where ${isOneOf(sql`id`, [...unread])}`,
-    )
-    this.#subscriptions = new Map([...this.#subscriptions, ...found.map(each => [each.id, each] as const)])
   }
 
   async #cancel(ids: readonly string[]): Promise<void> {
@@ -312,6 +294,8 @@ class WebhookClaim {
     return joining
   }
 }
+
+const hasEnded = ({ kind, ended_at }: DueDelivery) => kind !== 'revocation' && ended_at !== null
 
 const isUnsent = ({ id, message, attempts, milliseconds }: DueDelivery) =>
   attempts === 0 && milliseconds === null && message === id

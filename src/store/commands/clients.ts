@@ -28,9 +28,10 @@ export async function createClient(
   const client = changed(fresh, args.client)
   const unknown = await refuseUnknownOwner(tx, client)
   if (unknown !== undefined) return unknown
-  await clientColumns.insert(tx, [client], () => ({ secret_hash: args.secret_hash }))
-  if (client.implicit_grant) await allowImplicit(tx, id)
-  await setDeviceFlow(tx, { id, device_flow })
+  await clientColumns.insert(tx, [client], () => ({
+    secret_hash: args.secret_hash,
+    device_flow: device_flow === undefined ? null : Number(device_flow),
+  }))
   const created = await asStored(tx, id)
   tx.record({ subject: `client/${id}`, after: created })
   return created
@@ -47,13 +48,13 @@ export async function changeClient(
   if (unknown !== undefined) return unknown
   const wanted = changed(before, args)
   await clientColumns.update(tx, wanted)
+  // Without a choice, a client keeps the default of its kind, even when its kind changes.
+  if (args.device_flow !== undefined)
+    await tx.run(sql`update clients set device_flow = ${Number(args.device_flow)} where id = ${args.id}`)
   if (wanted.kind === 'public') await tx.run(sql`update clients set secret_hash = null where id = ${args.id}`)
   if (wanted.kind === 'public' && before.kind !== 'public') await endConfidentialRights(tx, args.id)
   if (before.redirect_uris.some(uri => !wanted.redirect_uris.includes(uri)))
     await dropCodesElsewhere(tx, wanted)
-  await tx.run(sql`delete from implicit_clients where client_id = ${args.id}`)
-  if (wanted.implicit_grant) await allowImplicit(tx, args.id)
-  await setDeviceFlow(tx, args)
   const client = await asStored(tx, args.id)
   // Waiting devices would be refused at the last step anyway; this fails them at once.
   if (!client.device_flow) await tx.run(sql`delete from device_codes where client_id = ${client.id}`)
@@ -112,26 +113,10 @@ async function dropCodesElsewhere(tx: Transaction, { id, redirect_uris }: Client
     )
 }
 
-/** Stores an explicit choice. A client without one keeps the default of its kind, even when its kind changes. */
-async function setDeviceFlow(
-  tx: Transaction,
-  { id, device_flow }: Pick<NewClient, 'id' | 'device_flow'>,
-): Promise<void> {
-  if (device_flow === undefined) return
-  await tx.run(
-    sql`insert into device_flow_clients (client_id, enabled) values (${id}, ${device_flow ? 1 : 0})
-        on conflict (client_id) do update set enabled = excluded.enabled`,
-  )
-}
-
 async function asStored(tx: Transaction, id: string): Promise<Client> {
   const client = await clientQueries(tx).find(id)
   if (client === undefined) throw new Error('the client was just written')
   return client
-}
-
-async function allowImplicit(tx: Transaction, client_id: string): Promise<void> {
-  await tx.run(sql`insert into implicit_clients (client_id) values (${client_id})`)
 }
 
 function refuseUnknownOwner(tx: Transaction, owner: Changes<Client>) {

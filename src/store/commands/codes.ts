@@ -35,16 +35,12 @@ export async function grantCode(tx: Transaction, args: { code: NewCode; now: str
   const { code } = args
   await connect(tx, code, args.now)
   await tx.run(
-    sql`insert into authorization_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, family, expires_at)
+    sql`insert into authorization_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, family, nonce,
+          authenticated_at, expires_at)
         values (${code.hash}, ${code.client_id}, ${code.user_id}, ${code.redirect_uri}, ${code.challenge},
-          ${JSON.stringify(code.scopes)}, ${code.family}, ${code.expires_at})`,
+          ${JSON.stringify(code.scopes)}, ${code.family}, ${code.openid?.nonce ?? null},
+          ${code.openid?.authenticated_at ?? null}, ${code.expires_at})`,
   )
-  const { openid } = code
-  if (openid !== undefined)
-    await tx.run(
-      sql`insert into openid_requests (hash, nonce, authenticated_at)
-          values (${code.hash}, ${openid.nonce}, ${openid.authenticated_at})`,
-    )
   await capCodes(tx, code)
 }
 
@@ -118,10 +114,9 @@ export async function useCode(
     authenticated_at: string | null
   }>(
     sql`select c.user_id, u.display_name, c.redirect_uri, c.challenge, c.scopes, c.family, c.expires_at, c.used_at,
-          o.nonce, o.authenticated_at
+          c.nonce, c.authenticated_at
         from authorization_codes c
         join users u on u.id = c.user_id
-        left join openid_requests o on o.hash = c.hash
         where c.hash = ${args.hash} and c.client_id = ${args.client_id}`,
   )
   if (code === undefined) return refuse('invalid_code')

@@ -21,9 +21,9 @@ interface NewDevice {
 export async function startDevice(tx: Transaction, args: { device: NewDevice }) {
   const { device } = args
   const added = await tx.run(
-    sql`insert into device_codes (hash, user_code, client_id, scopes, decision, expires_at)
+    sql`insert into device_codes (hash, user_code, client_id, scopes, decision, network, expires_at)
         select ${device.hash}, ${device.user_code}, id, ${JSON.stringify(device.scopes)}, 'pending',
-          ${device.expires_at}
+          ${device.network}, ${device.expires_at}
         from clients where id = ${device.client_id}
         on conflict (user_code) do nothing`,
   )
@@ -31,10 +31,6 @@ export async function startDevice(tx: Transaction, args: { device: NewDevice }) 
     const client = await tx.get(sql`select id from clients where id = ${device.client_id}`)
     return client === undefined ? refuse('invalid_client') : refuse('taken', 'user code', device.user_code)
   }
-  await tx.run(
-    sql`insert into device_code_networks (hash, network, expires_at)
-        values (${device.hash}, ${device.network}, ${device.expires_at})`,
-  )
   await capDeviceCodes(tx, device)
   return undefined
 }

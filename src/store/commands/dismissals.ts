@@ -25,8 +25,8 @@ export async function dismissDeparted(
   const at = isoMillis(now)
   await tx.run(
     sql`insert into departed_publishers (adapter, server, session, login, departed_at, dismissed_at)
-        select p.adapter, p.server, p.session, coalesce(p.published_as, u.login), cast(${at} as text), cast(${at} as text)
-        from publish_sessions p join users u on u.id = p.user_id
+        select p.adapter, p.server, p.session, p.published_as, cast(${at} as text), cast(${at} as text)
+        from publish_sessions p
         where p.user_id = ${user_id} and (p.ended_at is null or p.dismissed_at is not null) and p.adapter <> 'embedded'
         on conflict (adapter, server, session) do update
           set login = excluded.login, departed_at = excluded.departed_at, dismissed_at = excluded.dismissed_at`,

@@ -38,6 +38,7 @@ export async function settleDeliveries(
   tx: Transaction,
   args: { outcomes: readonly DeliveryOutcome[] },
 ): Promise<void> {
+  if (args.outcomes.length === 0) return
   await tx.get(readAlongIndexes)
   const finished_at = isoMillis(Date.now())
   const [delivered, others] = [

@@ -1,9 +1,18 @@
-import { type SettledTime, type Settling, settleTime } from '../../domain/settled-time.ts'
+import { jumpBetween, type SettledTime, settledTime, settleTime } from '../../domain/settled-time.ts'
 import type { Transaction } from '../database.ts'
 import { sql, storeClock } from '../sql/tag.ts'
 import { noteFact } from './upkeep.ts'
 
-const FACT = 'settled-time'
+const FACT = 'clock-leads'
+
+interface NotedTime {
+  readonly now: number
+  readonly settled: number
+  /** The clock as it was noted. */
+  readonly seen: number
+  readonly isSettling: boolean
+  readonly jump: number | undefined
+}
 
 /**
  * Reads the clock and records the settled time. The earlier of the caller's and the store's clock counts, so a clock that is
@@ -17,7 +26,7 @@ export async function noteTime(
     /** The caller's previous reading, and the time since then by its monotonic clock. */
     last?: { readonly seen: number; readonly passed: number } | undefined
   },
-): Promise<Settling & { readonly now: number }> {
+): Promise<NotedTime> {
   const fact = await tx.get<{ value: string }>(sql`select value from facts where name = ${FACT}`)
   const before = fact && (JSON.parse(fact.value) as SettledTime)
   const clock = await tx.get<{ now: number | string }>(sql`select ${storeClock} as now`)
@@ -25,7 +34,12 @@ export async function noteTime(
   // If another process has recorded a time since, the elapsed time is unknown.
   const passed = args.last !== undefined && args.last.seen === before?.seen ? args.last.passed : 0
   const after = settleTime(before, { now, passed }, args.settlingMilliseconds)
-  const { jump: _, ...kept } = after
-  await noteFact(tx, { name: FACT, value: JSON.stringify(kept) })
-  return { ...after, now }
+  await noteFact(tx, { name: FACT, value: JSON.stringify(after) })
+  return {
+    now,
+    settled: settledTime(after),
+    seen: after.seen,
+    isSettling: after.leads.length > 1,
+    jump: before && jumpBetween(before, after),
+  }
 }

@@ -223,7 +223,7 @@ export async function insertVideo(tx: Transaction, video: NewVideo): Promise<voi
   await tx.write(newVideo, video)
 }
 
-/** Nodes of an earlier version, and imports, may have left out the id of the stream. */
+/** An import may have left out the id of the stream. */
 const asOfChannel = sql`title = c.title, language = c.language, game_id = c.game_id,
           stream_id = coalesce(videos.stream_id, s.id)`
 

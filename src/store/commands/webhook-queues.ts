@@ -1,4 +1,4 @@
-/** Queues of webhook messages that cannot be sent yet; see migration 21. */
+/** Queues of webhook messages that cannot be sent yet; see `schema/001-tables.ts`. */
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'

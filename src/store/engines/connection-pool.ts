@@ -5,7 +5,7 @@
  */
 import { SQL } from 'bun'
 import { Overloaded, Unavailable } from '../errors.ts'
-import { Admission } from './admission.ts'
+import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
 /** How long a reduced pool waits before it tries to open another connection. */
 const REDUCED_MILLISECONDS = 10_000
@@ -41,7 +41,7 @@ export class TooManyConnections extends Unavailable {}
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions
-  readonly #admission: Admission
+  readonly #queue: WorkQueue
   /** Running operations by connection; infinite while it is being opened. */
   readonly #loads = new Map<SQL, number>()
   readonly #opening = new Set<Promise<unknown>>()
@@ -56,7 +56,7 @@ export class ConnectionPool {
     this.#options = options
     this.#limit = options.size
     const { size, depth, maxWaitMilliseconds, work } = options
-    this.#admission = new Admission(size * depth, maxWaitMilliseconds, work)
+    this.#queue = createWorkQueue(size * depth, maxWaitMilliseconds, work)
   }
 
   /** When a pool has no connection, the others release one, in this order. */
@@ -65,11 +65,11 @@ export class ConnectionPool {
   }
 
   get running(): number {
-    return this.#admission.running
+    return this.#queue.running
   }
 
   get waiting(): number {
-    return this.#admission.waiting
+    return this.#queue.waiting
   }
 
   /** The number of open connections. */
@@ -85,13 +85,10 @@ export class ConnectionPool {
   async run<T>(work: (connection: SQL) => Promise<T>, { urgent = false } = {}): Promise<T> {
     this.#growSlowly()
     try {
-      const ended = await this.#admission.run(
-        async () => {
-          const connection = await this.#acquire()
-          return connection && { result: await this.#use(connection, work) }
-        },
-        { urgent },
-      )
+      const ended = await this.#queue.run({ urgent }, async () => {
+        const connection = await this.#acquire()
+        return connection && { result: await this.#use(connection, work) }
+      })
       // The pool has shrunk. This has waited already, so it goes first.
       return ended === undefined ? this.run(work, { urgent: true }) : ended.result
     } catch (error) {
@@ -216,7 +213,7 @@ export class ConnectionPool {
   #resize(limit: number): void {
     this.#limit = limit
     // Even without a connection, one operation is admitted, to find that out and report it.
-    this.#admission.resize(Math.max(1, limit) * this.#options.depth)
+    this.#queue.resize(Math.max(1, limit) * this.#options.depth)
   }
 
   /** Allows one more connection from time to time. */

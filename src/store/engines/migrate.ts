@@ -1,7 +1,7 @@
 import { isoMillis } from '../../kit/clock.ts'
 import { sha256Hex } from '../../kit/digest.ts'
+import { type Migration, migrations } from '../schema/index.ts'
 import type { Dialect } from '../sql/tag.ts'
-import { type Migration, migrations } from './migrations/index.ts'
 import { type AppliedMigration, type SchemaState, stateOfSchema } from './schema-state.ts'
 
 /** The schema version of this program. */
@@ -32,25 +32,25 @@ export const schemaFor = (
   list: readonly Migration[] = migrations,
 ): SchemaState => stateOfSchema(applied, checksumsOf(list, dialect))
 
-/** The last two columns were added later; older programs do not write them. */
-export const versionTable = ({ key }: Dialect): string => `
-create table if not exists schema_versions (version integer primary key, applied_at ${key} not null);
-alter table schema_versions add column if not exists checksum ${key};
-alter table schema_versions add column if not exists additive integer;
-`
+export const versionTable = ({ key }: Dialect): string => `create table if not exists schema_versions (
+  version integer primary key,
+  applied_at ${key} not null,
+  checksum ${key} not null,
+  additive integer not null
+)`
 
-/** A row of `schema_versions`; the table of an older program lacks columns. */
+/** A row of `schema_versions`. */
 export interface StoredVersion {
   readonly version: number
-  readonly checksum?: string | null
-  readonly additive?: number | null
+  readonly checksum: string
+  readonly additive: number
 }
 
-export function readVersion({ version, checksum = null, additive }: StoredVersion): AppliedMigration {
+export function readVersion({ version, checksum, additive }: StoredVersion): AppliedMigration {
   return { version, checksum, additive: additive === 1 }
 }
 
-/** The statement that records a migration as applied, or adds what an older program did not record. */
+/** The statement that records a migration as applied. */
 export function recordVersion(version: number, list: readonly Migration[], dialect: Dialect): string {
   const migration = list[version - 1]
   if (migration === undefined) throw new Error(`there is no migration ${version}`)
@@ -60,11 +60,5 @@ export function recordVersion(version: number, list: readonly Migration[], diale
     `'${sha256Hex(migration.text(dialect))}'`,
     Number(migration.additive),
   ]
-  return `insert into schema_versions (version, applied_at, checksum, additive) values (${values.join(', ')})
-    on conflict (version) do update set checksum = excluded.checksum, additive = excluded.additive`
-}
-
-/** Migrations applied by a program that recorded no checksum. Their text is assumed to be that of this program. */
-export function withoutChecksum(applied: readonly AppliedMigration[], known: number): number[] {
-  return applied.filter(row => row.checksum === null && row.version <= known).map(row => row.version)
+  return `insert into schema_versions (version, applied_at, checksum, additive) values (${values.join(', ')})`
 }

@@ -15,14 +15,14 @@ import type { Metrics } from '../../kit/metrics.ts'
 import { type CommandName, channelOf } from '../command-list.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
-import { Admission } from './admission.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
-import { GroupCommit } from './group-commit.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isLockTimeout, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
 import { LOCK_MILLISECONDS, type Pools, sizesOf, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
 import { PostgresTransaction, type TransactionLimits } from './postgres-transaction.ts'
 import { type Job, runCommand, runGroup, type Writable } from './run-command.ts'
+import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
 const MAX_ATTEMPTS = 5
 /** How long a command keeps its connection while another transaction has locked a row. One that takes long waits longer. */
@@ -53,21 +53,21 @@ interface Attempt extends TransactionLimits {
 export class PostgresCommands {
   /** Of the current primary. */
   #groups: { readonly pools: Pools; readonly commit: GroupCommit<PendingJob> } | undefined
-  readonly #blocked: Admission
+  readonly #blocked: WorkQueue
   readonly #groupSizes = new Histogram(GROUP_SIZES)
   #retries = 0
   #lockWaits = 0
 
   constructor(options: { readonly connections: number }) {
     const places = Math.max(1, Math.floor(sizesOf(options).writing * BLOCKED_SHARE))
-    this.#blocked = new Admission(places, LOCK_MILLISECONDS)
+    this.#blocked = createWorkQueue(places, LOCK_MILLISECONDS)
   }
 
   async run(pools: Pools, job: Job, deadline: number): Promise<CommandOutcome> {
     const pending = { ...job, deadline }
     if (NOT_DURABLE.has(job.name)) return this.#runAlone(pools.leasing, pending, false)
     if (channelOf(job) === undefined) return this.#runAlone(pools.writing, pending)
-    return (await this.#groupsOn(pools).run(pending)) ?? this.#runAlone(pools.writing, pending)
+    return (await this.#groupsOn(pools).ask(pending)) ?? this.#runAlone(pools.writing, pending)
   }
 
   measure(metrics: Metrics): void {
@@ -96,7 +96,7 @@ export class PostgresCommands {
 
   #groupsOn(pools: Pools): GroupCommit<PendingJob> {
     if (this.#groups?.pools !== pools) {
-      const commit = new GroupCommit<PendingJob>(
+      const commit = createGroupCommit<PendingJob>(
         jobs => this.#runTogether(pools.writing, jobs),
         MAX_GROUP,
         WRITE_QUEUE_MILLISECONDS,
@@ -139,7 +139,7 @@ export class PostgresCommands {
     let blockedSince: number | undefined
     for (;;) {
       try {
-        return await (blockedSince === undefined ? run() : this.#blocked.run(run))
+        return await (blockedSince === undefined ? run() : this.#blocked.run({}, run))
       } catch (thrown) {
         if (!isLockTimeout(thrown) || attempt.isAppending) throw thrown
         const now = performance.now()

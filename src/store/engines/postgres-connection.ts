@@ -66,7 +66,3 @@ export const isLockTimeout = (error: unknown): boolean =>
 /** Whether a statement names a table or column that does not exist, as after a migration by a newer version. */
 export const isUnknownToServer = (error: unknown): boolean =>
   error instanceof SQL.PostgresError && /^(42P01|42703)$/.test(String(error.errno))
-
-/** Whether a standby cancelled a read because replaying the log had to change what it reads. */
-export const isConflictWithRecovery = (error: unknown): boolean =>
-  error instanceof SQL.PostgresError && /^(40001|40P01)$/.test(String(error.errno))

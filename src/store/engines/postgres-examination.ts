@@ -1,6 +1,5 @@
 import { SQL } from 'bun'
 import { inTime } from '../../kit/in-time.ts'
-import { PARTITION_STATE, type PartitionLayout, UNFINISHED_TABLES } from '../partition-layout.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
@@ -9,8 +8,6 @@ import type { SchemaState } from './schema-state.ts'
 export interface PostgresState {
   readonly version: string
   readonly isPrimary: boolean
-  /** How far its log reaches, or was replayed, in bytes. */
-  readonly position: number
   readonly fsync: string
   readonly synchronousCommit: string
   readonly standbysWanted: string
@@ -27,7 +24,6 @@ export interface PostgresState {
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
   readonly mediaServers: readonly MediaServerAddress[]
-  readonly partitions: PartitionLayout
 }
 
 const CONNECT_SECONDS = 3
@@ -48,8 +44,6 @@ export async function examinePostgres(url: string): Promise<PostgresState> {
 async function readState(client: SQL): Promise<PostgresState> {
   const [row] = await client.unsafe(
     `select current_setting('server_version') as version, not pg_is_in_recovery() as primary,
-       (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
-         - '0/0'::pg_lsn)::float8 as position,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
        current_setting('synchronous_standby_names') as wanted,
        (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
@@ -59,23 +53,20 @@ async function readState(client: SQL): Promise<PostgresState> {
        current_setting('superuser_reserved_connections')::int
          + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
-       to_regclass('stream_keys') is not null as has_schema,
-       to_regclass('extra_stream_keys') is not null as has_extra_keys,
-       to_regclass('media_servers') is not null as has_media_servers`,
+       to_regclass('users') is not null as has_schema`,
   )
-  const extraKeys = row.has_extra_keys ? 'union all select key_id from extra_stream_keys' : ''
   const keys: { id: string; count: number }[] = row.has_schema
     ? await client.unsafe(
-        `select key_id as id, count(*)::int as count from (select key_id from stream_keys ${extraKeys}) k group by key_id`,
+        `select key_id as id, count(*)::int as count
+         from (select key_id from stream_keys union all select key_id from extra_stream_keys) k group by key_id`,
       )
     : []
-  const mediaServers: MediaServerAddress[] = row.has_media_servers
-    ? await client.unsafe('select name, adapter, api_url, user_id from media_servers order by name')
+  const mediaServers: MediaServerAddress[] = row.has_schema
+    ? await client.unsafe('select name, adapter, api_url from media_servers order by name')
     : []
   return {
     version: row.version,
     isPrimary: row.primary,
-    position: Number(row.position),
     fsync: row.fsync,
     synchronousCommit: row.commit,
     standbysWanted: row.wanted,
@@ -88,9 +79,5 @@ async function readState(client: SQL): Promise<PostgresState> {
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
     mediaServers: [...mediaServers],
-    partitions: {
-      stored: [...(await client.unsafe(PARTITION_STATE))],
-      unfinished: [...(await client.unsafe(UNFINISHED_TABLES))],
-    },
   }
 }

@@ -16,9 +16,9 @@
 
 import { SQL } from 'bun'
 import { must } from '../../kit/must.ts'
+import { type Migration, migrations } from '../schema/index.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { analyzeTables } from './analyze-tables.ts'
-import type { LabelledStep } from './labelled-step.ts'
 import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import {
   checksumsOf,
@@ -28,10 +28,7 @@ import {
   type StoredVersion,
   schemaFor,
   versionTable,
-  withoutChecksum,
 } from './migrate.ts'
-import { type Migration, migrations } from './migrations/index.ts'
-import { isPartitionedIndex, partsOfIndex } from './partitioned-indexes.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
 import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
@@ -69,17 +66,21 @@ export async function migratePostgres(
   const list = options.migrations ?? migrations
   const guard = connect()
   try {
-    const applied = await appliedIn(guard)
-    const state = requireMigratable(schemaFor(applied, postgresDialect, list))
-    if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0) {
+    const state = requireMigratable(schemaFor(await appliedIn(guard), postgresDialect, list))
+    if (state.verdict !== 'behind') {
       await analyzeTables(guard, report, { again: false })
       return { version: state.version, applied: 0 }
     }
-    const migrated = await whileLocked(
-      guard,
-      connect,
-      lock => new PostgresMigration(lock, list, report, maxWait),
-    )
+    const migrated = await guard.begin(async lock => {
+      const migration = new PostgresMigration(lock, list, report, maxWait)
+      await migration.acquireLock()
+      const worker = connect()
+      try {
+        return await migration.run(worker)
+      } finally {
+        await worker.close({ timeout: 1 })
+      }
+    })
     await analyzeTables(guard, report, { again: migrated.applied > 0 })
     return migrated
   } finally {
@@ -87,65 +88,17 @@ export async function migratePostgres(
   }
 }
 
-/** Runs `steps` as a migration runs its steps, but does not record them: they are computed from what they find. */
-export async function runSteps(
-  connect: () => SQL,
-  { report = () => undefined, maxWait = MAX_WAIT_MILLISECONDS }: MigrationOptions,
-  steps: (client: Queryable) => Promise<readonly LabelledStep[]>,
-): Promise<number> {
-  const guard = connect()
-  try {
-    return await whileLocked(guard, connect, lock => {
-      const migration = new PostgresMigration(lock, migrations, report, maxWait)
-      return {
-        acquireLock: () => migration.acquireLock(),
-        run: async worker => {
-          const list = await steps(worker)
-          for (const { label, step } of list) await migration.perform(worker, label, step)
-          return list.length
-        },
-      }
-    })
-  } finally {
-    await guard.close({ timeout: 1 })
-  }
-}
-
-/** Work that no two processes do at the same time. */
-interface LockedWork<T> {
-  acquireLock(): Promise<void>
-  run(worker: SQL): Promise<T>
-}
-
-function whileLocked<T>(
-  guard: SQL,
-  connect: () => SQL,
-  workWith: (lock: Queryable) => LockedWork<T>,
-): Promise<T> {
-  return guard.begin(async lock => {
-    const work = workWith(lock)
-    await work.acquireLock()
-    const worker = connect()
-    try {
-      return await work.run(worker)
-    } finally {
-      await worker.close({ timeout: 1 })
-    }
-  })
-}
-
 export async function postgresSchema(client: Queryable): Promise<SchemaState> {
   return schemaFor(await appliedIn(client), postgresDialect)
 }
 
-/** As JSON, because the connection may have cached the result type from before columns were added. */
 async function appliedIn(client: Queryable): Promise<AppliedMigration[]> {
   const [table] = await client.unsafe("select to_regclass('schema_versions') is not null as found")
   if (!table.found) return []
-  const rows: { row: string }[] = await client.unsafe(
-    'select cast(to_json(v) as text) as row from schema_versions v order by version',
+  const rows: StoredVersion[] = await client.unsafe(
+    'select version, checksum, additive from schema_versions order by version',
   )
-  return rows.map(({ row }) => readVersion(JSON.parse(row) as StoredVersion))
+  return rows.map(readVersion)
 }
 
 const progressTable = `create table if not exists schema_progress (
@@ -199,18 +152,11 @@ class PostgresMigration {
   }
 
   async run(worker: SQL): Promise<Migrated> {
-    const applied = await appliedIn(worker)
-    const state = requireMigratable(schemaFor(applied, postgresDialect, this.#list))
+    const state = requireMigratable(schemaFor(await appliedIn(worker), postgresDialect, this.#list))
     if (state.verdict === 'compatible') return { version: state.version, applied: 0 }
     const [{ empty }] = await worker.unsafe("select to_regclass('users') is null as empty")
     if (empty) await this.#create(worker)
     else {
-      const unrecorded = withoutChecksum(applied, state.known)
-      await this.#inTransaction(worker, 'prepare', [
-        versionTable(postgresDialect),
-        progressTable,
-        ...unrecorded.map(version => recordVersion(version, this.#list, postgresDialect)),
-      ])
       for (let version = state.version + 1; version <= this.#list.length; version++) {
         await this.#apply(worker, version)
       }
@@ -250,7 +196,7 @@ class PostgresMigration {
     for (let index = progress?.steps ?? 0; index < steps.length; index++) {
       const step = steps[index] as Step
       const label = `migration ${version}, step ${index + 1} of ${steps.length} (${describeStep(step)})`
-      await this.perform(worker, label, step, [recordStep(index + 1)])
+      await this.#perform(worker, label, step, recordStep(index + 1))
     }
     await this.#inTransaction(worker, `migration ${version}`, [
       recordVersion(version, this.#list, postgresDialect),
@@ -259,16 +205,15 @@ class PostgresMigration {
   }
 
   /** Runs a step, and then `record`: in the same transaction, if the step is one. */
-  async perform(worker: SQL, label: string, step: Step, record: readonly string[] = []): Promise<void> {
+  async #perform(worker: SQL, label: string, step: Step, record: string): Promise<void> {
     this.#report(label)
     this.#deadline = performance.now() + this.#maxWait
     // Fails if the lock was lost: another process may be migrating.
     await this.#lock.unsafe('select 1')
-    if (step.kind === 'transaction')
-      return this.#inTransaction(worker, label, [...step.statements, ...record])
+    if (step.kind === 'transaction') return this.#inTransaction(worker, label, [...step.statements, record])
     if (step.kind === 'repeat') await this.#repeat(worker, label, step.statement)
     else await this.#changeIndex(worker, label, step)
-    if (record.length > 0) await this.#inTransaction(worker, label, record)
+    await this.#inTransaction(worker, label, [record])
   }
 
   #inTransaction(worker: SQL, label: string, statements: readonly string[]): Promise<void> {
@@ -309,17 +254,7 @@ class PostgresMigration {
     }
   }
 
-  async #changeIndex(worker: SQL, label: string, step: IndexStep): Promise<void> {
-    const { kind, index, statement } = step
-    if (kind === 'drop' && (await isPartitionedIndex(worker, index)))
-      return this.#inTransaction(worker, label, [statement.replace(' concurrently', '')])
-    const parts = kind === 'build' ? await partsOfIndex(worker, index, statement) : undefined
-    if (parts === undefined) return this.#changeOneIndex(worker, label, step)
-    for (const part of parts) await this.#changeOneIndex(worker, label, { kind, ...part })
-    await this.#inTransaction(worker, label, [statement.replace(' concurrently', '')])
-  }
-
-  #changeOneIndex(worker: SQL, label: string, { kind, index, statement }: IndexStep): Promise<void> {
+  #changeIndex(worker: SQL, label: string, { kind, index, statement }: IndexStep): Promise<void> {
     const watch = setInterval(() => {
       void this.#watch(label, statement).catch(() => undefined)
     }, REPORT_MILLISECONDS)

@@ -18,7 +18,7 @@ export const WRITE_QUEUE_MILLISECONDS = 1000
  */
 const READ_QUEUE_MILLISECONDS = 2000
 /** How many reads share a connection, so that it is not idle while this process is busy. */
-export const READS_AT_ONCE = 16
+const READS_AT_ONCE = 16
 /** How long opening the first connections to a new primary may delay work. */
 export const PREPARE_MILLISECONDS = 1000
 
@@ -40,8 +40,6 @@ export interface PoolOptions {
   readonly connections: number
   /** Whether a pooler in front of the servers assigns connections per transaction. */
   readonly pooled: boolean
-  /** Whether standbys answer some of the reads. */
-  readonly standbyReads?: boolean
   readonly log?: Log | undefined
 }
 
@@ -134,7 +132,7 @@ export function sizesOf({ connections }: Pick<PoolOptions, 'connections'>): Reco
 }
 
 /** One connection, opened on first use, and again after it was lost. */
-export function connect(url: string, pooled: boolean, session: Session = {}, onLost?: () => void): SQL {
+export function connect(url: string, pooled: boolean, session: Session = {}): SQL {
   return new SQL(url, {
     max: 1,
     connectionTimeout: 3,
@@ -142,6 +140,5 @@ export function connect(url: string, pooled: boolean, session: Session = {}, onL
     // Behind a pooler, the next transaction may use another connection, so no state can be kept in the session.
     prepare: !pooled,
     ...(!pooled && { connection: session }),
-    ...(onLost && { onclose: onLost }),
   })
 }

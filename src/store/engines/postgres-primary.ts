@@ -34,22 +34,9 @@ const MAX_WAIT_MILLISECONDS = 1000
 /** How often a primary that is refused is reported. */
 const REFUSAL_REPORT_MILLISECONDS = 60_000
 
-/** The timeline that the server writes, or 0 for a standby, and how far its log reaches, or was replayed. */
-const STATE = `select case when pg_is_in_recovery() then 0
-  else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline,
-  (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
-    - '0/0'::pg_lsn)::text as position`
-
-/** A server of the URL, as of its last probe. */
-export interface Server {
-  readonly url: string
-  readonly host: string
-  /** Whether it is the one that this process writes to. */
-  readonly isPrimary: boolean
-  readonly isStandby: boolean
-  /** In its log, in bytes; that of a standby is what it has replayed. */
-  readonly position: bigint
-}
+/** The timeline that the server writes, or 0 for a standby. */
+const TIMELINE = `select case when pg_is_in_recovery() then 0
+  else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
 
 export class Primary {
   readonly #urls: readonly string[]
@@ -109,12 +96,6 @@ export class Primary {
   /** The server did not answer, or cannot write: probes all servers at once. */
   noteFailure(pools: Pools): void {
     if (this.#pools === pools && this.#probing === undefined) this.#probeAfter(0)
-  }
-
-  get servers(): Server[] {
-    return this.#probes.map(({ url, host, isStandby, position }) => {
-      return { url, host, isPrimary: host === this.#pools?.host, isStandby, position }
-    })
   }
 
   /** Why each server is not the primary. */
@@ -274,7 +255,6 @@ class Probe {
   #explained = ''
   /** False if it did not answer. */
   isStandby = false
-  position = 0n
   readonly url: string
   readonly host: string
 
@@ -287,10 +267,9 @@ class Probe {
   /** 0 for a standby, or if the server does not answer in time; `full` if it accepts no more connections. */
   async timeline(): Promise<number | 'full'> {
     this.#connection ??= connect(this.url, this.#options.pooled)
-    const answer = this.#connection.unsafe(STATE).then(
-      ([row]: { timeline: number; position: string | null }[]) => {
+    const answer = this.#connection.unsafe(TIMELINE).then(
+      ([row]: { timeline: number }[]) => {
         this.isStandby = row?.timeline === 0
-        this.position = BigInt(row?.position ?? 0)
         this.#explained = ''
         this.reason = row?.timeline
           ? 'the server is a primary with an older timeline'

@@ -17,16 +17,12 @@ import { type PoolOptions, type Pools, poolsOf, READ_MILLISECONDS } from './post
 import { Primary } from './postgres-primary.ts'
 import { requireServable } from './schema-state.ts'
 import { SchemaWatch } from './schema-watch.ts'
-import { StandbyReads } from './standby-reads.ts'
 
 /** How long a migration tries to get its connections from a server that accepts no more. */
 const CONNECT_MILLISECONDS = 5000
 const CONNECT_PAUSE_MILLISECONDS = 50
 
-/**
- * PostgreSQL. Queries go to the primary, as commands do, because a standby may lack what was just acknowledged. Those that
- * may go to a standby find out.
- */
+/** PostgreSQL. Queries go to the primary, as commands do, because a standby may lack what was just acknowledged. */
 export async function openPostgresEngine(url: string, options: PoolOptions & SchemaOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
   const schema = await primary
@@ -39,30 +35,12 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
   const watch = new SchemaWatch(async () => readReserved(await primary.pools(), postgresSchema), options.log)
   const commands = new PostgresCommands(options)
   const refused = { reads: 0, writes: 0 }
-  const read = <T>(work: (pools: Pools) => Promise<T>, milliseconds = READ_MILLISECONDS) =>
-    onPrimary(primary, watch, milliseconds, work).catch(countRefusal(refused, 'reads'))
-  const db = databaseOf(query => read(pools => readQueued(pools, query)))
-  const standbys = options.standbyReads
-    ? new StandbyReads(
-        primary,
-        {
-          read: (query, milliseconds) => read(pools => readQueued(pools, query), milliseconds),
-          readReserved,
-        },
-        options,
-      )
-    : undefined
+  const read = <T>(work: (pools: Pools) => Promise<T>) =>
+    onPrimary(primary, watch, READ_MILLISECONDS, work).catch(countRefusal(refused, 'reads'))
   return {
     name: 'postgres',
     schema,
-    db,
-    standbys:
-      standbys === undefined
-        ? db
-        : databaseOf(async query => {
-            watch.require()
-            return standbys.read(query)
-          }),
+    db: databaseOf(query => read(pools => readQueued(pools, query))),
     reserved: databaseOf(query => read(pools => readReserved(pools, query))),
     snapshot: work => {
       watch.require()
@@ -81,13 +59,11 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
     unavailableReason: () => undefined,
     measure: metrics => {
       primary.measure(metrics)
-      standbys?.measure(metrics)
       commands.measure(metrics)
       measureRefusals(metrics, refused)
     },
     close: async () => {
       await watch.stop()
-      standbys?.close()
       await primary.close()
     },
   }

@@ -14,7 +14,7 @@ import { rowInserts } from '../insert-rows.ts'
 import { type Query, type Sql, sql, tableOf, uuidValue } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
-/** The number of a chain is random, and has four bytes on both engines. A chain that an earlier version began has none. */
+/** The number of a chain is random, and has four bytes on both engines. */
 const MAX_CHAIN_NUMBER = 2 ** 31
 
 /** A database that can also write. The caller begins and ends the transaction. */
@@ -198,8 +198,7 @@ async function appendToAudit(
   const head = await db.get<{ seq: number | string; hash: string; number: number }>(
     sql`insert into audit_heads (chain, seq, hash, number)
         values (${chain}, ${count}, '', ${randomInt(1, MAX_CHAIN_NUMBER)})
-        on conflict (chain) do update
-          set seq = audit_heads.seq + excluded.seq, number = coalesce(audit_heads.number, excluded.number)
+        on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
         returning seq, hash, number`,
   )
   if (head === undefined) throw new Error('the chain has no head')

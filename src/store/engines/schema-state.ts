@@ -1,9 +1,9 @@
 /** Compares the migrations applied to a store with those of this program. */
 
-/** A row of `schema_versions`. Older programs recorded no checksum. */
+/** A migration that was applied to a store. */
 export interface AppliedMigration {
   readonly version: number
-  readonly checksum: string | null
+  readonly checksum: string
   readonly additive: boolean
 }
 
@@ -29,7 +29,7 @@ export function stateOfSchema(
   const known = checksums.length
   const version = Math.max(0, ...applied.map(row => row.version))
   const edited = applied.find(
-    ({ version, checksum }) => version <= known && checksum !== null && checksum !== checksums[version - 1],
+    ({ version, checksum }) => version <= known && checksum !== checksums[version - 1],
   )
   if (edited !== undefined) return { version, known, verdict: 'edited', edited: edited.version }
   if (version <= known) return { version, known, verdict: version < known ? 'behind' : 'current' }

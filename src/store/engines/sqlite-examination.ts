@@ -1,9 +1,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { lazily } from '../../kit/lazily.ts'
+import { migrations } from '../schema/index.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
 import { statementsOf } from '../sql/statements.ts'
-import { migrations } from './migrations/index.ts'
 import { withSqlite } from './sqlite-connection.ts'
 
 /** `quick` checks the structure of every page; `full` also checks indexes against tables, and foreign keys. */

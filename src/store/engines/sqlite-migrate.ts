@@ -1,5 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
+import { type Migration, migrations } from '../schema/index.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
 import { addedColumn, statementsOf } from '../sql/statements.ts'
 import {
@@ -9,9 +10,7 @@ import {
   type StoredVersion,
   schemaFor,
   versionTable,
-  withoutChecksum,
 } from './migrate.ts'
-import { type Migration, migrations } from './migrations/index.ts'
 import {
   type AppliedMigration,
   requireMigratable,
@@ -51,13 +50,10 @@ function requireUnused(file: string, list: readonly Migration[]): void {
 }
 
 function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated {
-  const applied = appliedIn(connection)
-  const { version: current, known, verdict } = requireMigratable(schemaFor(applied, sqliteDialect, list))
+  const state = schemaFor(appliedIn(connection), sqliteDialect, list)
+  const { version: current, known, verdict } = requireMigratable(state)
   if (verdict === 'compatible') return { version: current, applied: 0 }
-  run(connection, versionTable(sqliteDialect))
-  for (const version of withoutChecksum(applied, known)) {
-    connection.run(recordVersion(version, list, sqliteDialect))
-  }
+  connection.run(versionTable(sqliteDialect))
   for (const [index, migration] of list.entries()) {
     if (index < current) continue
     run(connection, migration.text(sqliteDialect))
@@ -78,7 +74,9 @@ export const sqliteSchema = (file: string, list?: readonly Migration[]): SchemaS
 function appliedIn(connection: Sqlite): AppliedMigration[] {
   const table = connection.query("select 1 from sqlite_schema where name = 'schema_versions'").get()
   if (table === null) return []
-  const rows = connection.query('select * from schema_versions order by version').all() as StoredVersion[]
+  const rows = connection
+    .query('select version, checksum, additive from schema_versions order by version')
+    .all() as StoredVersion[]
   return rows.map(readVersion)
 }
 

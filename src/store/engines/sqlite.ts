@@ -54,7 +54,6 @@ async function openParts(
     name: 'sqlite',
     schema,
     db: reader.db,
-    standbys: reader.db,
     snapshot: read => readSnapshot(files, read),
     reserved: reader.db,
     run: (name, args, author) => writer.run(name, args, author),

@@ -1,18 +1,18 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { Client } from '../../contract/resources/client.ts'
-import { Columns, json, plain } from '../columns.ts'
+import { Columns, flag, json, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
 import { BY_ID } from '../keyset-order.ts'
 import { type Sql, sql, verbatim } from '../sql/tag.ts'
 import { type OrganizationFilter, ofOrganization } from './list-filters.ts'
 
-/** Client flags as columns. Without an explicit choice, the device flow is on for public clients. */
-export const clientFlags = (clients: 'clients' | 'c'): Sql => sql`
-    coalesce((select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id), 0) as implicit_grant,
-    coalesce(
-      (select d.enabled from device_flow_clients d where d.client_id = ${verbatim(clients)}.id),
-      case when ${verbatim(clients)}.kind = 'public' then 1 else 0 end) as device_flow`
+/** Without an explicit choice, the device flow is on for public clients. */
+const deviceFlow = (clients: Sql): Sql =>
+  sql`coalesce(${clients}.device_flow, case when ${clients}.kind = 'public' then 1 else 0 end) as device_flow`
+
+export const clientFlags = (clients: 'clients' | 'c'): Sql =>
+  sql`${verbatim(clients)}.implicit_grant, ${deviceFlow(verbatim(clients))}`
 
 export interface ClientFlags {
   readonly implicit_grant: number
@@ -24,18 +24,28 @@ export const readClientFlags = ({ implicit_grant, device_flow }: ClientFlags) =>
   device_flow: device_flow === 1,
 })
 
-/** The columns of the table; the flags have tables of their own. */
-export const clientColumns = new Columns<Omit<Client, keyof ClientFlags>>('clients', {
+/** Without the device flow, for which no choice is a value, too. */
+export const clientColumns = new Columns<Omit<Client, 'device_flow'>>('clients', {
   id: plain,
   name: plain,
   organization_id: plain,
   owner_user_id: plain,
   kind: plain,
   redirect_uris: json(),
+  implicit_grant: flag,
 })
 
-const select = sql`select ${clientColumns.list},${clientFlags('clients')} from clients`
-const readClient = (row: ClientFlags): Client => ({ ...clientColumns.read(row), ...readClientFlags(row) })
+export const clientFields = sql`${clientColumns.list}, ${deviceFlow(verbatim('clients'))}`
+const select = sql`select ${clientFields} from clients`
+
+interface StoredClient {
+  readonly device_flow: number
+}
+
+const readClient = (row: StoredClient): Client => ({
+  ...clientColumns.read(row),
+  device_flow: row.device_flow === 1,
+})
 
 /** A client as OAuth endpoints need it. */
 export interface ClientCredentials extends Pick<Client, 'id' | 'kind' | keyof ClientFlags> {
@@ -44,7 +54,7 @@ export interface ClientCredentials extends Pick<Client, 'id' | 'kind' | keyof Cl
 
 export const clientQueries = (db: Database) => ({
   find: async (id: string): Promise<Client | undefined> => {
-    const row = await db.get<ClientFlags>(sql`${select} where id = ${id}`)
+    const row = await db.get<StoredClient>(sql`${select} where id = ${id}`)
     return row && readClient(row)
   },
   /** What is needed to check a client's credentials. */
@@ -59,7 +69,7 @@ export const clientQueries = (db: Database) => ({
     window: Window,
   ): Promise<Page<Client>> => {
     const { owner_user_id } = filter
-    const page = await keysetPage<ClientFlags>(db, {
+    const page = await keysetPage<StoredClient>(db, {
       select,
       where: [
         ...ofOrganization(filter),

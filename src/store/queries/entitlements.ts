@@ -1,4 +1,4 @@
-import type { Key, Page, Window } from '../../contract/page.ts'
+import type { Page, Window } from '../../contract/page.ts'
 import {
   type Entitlement,
   FULFILLMENT_STATUSES,
@@ -69,7 +69,7 @@ export const entitlementQueries = (db: Database) => {
     return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
   }
   const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
-    isPlace(window.from) ? pageOfRows(db, filter, window) : NO_ROWS
+    pageOfRows(db, filter, window)
   return {
     named,
     page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
@@ -82,9 +82,6 @@ export const entitlementQueries = (db: Database) => {
     prepare: (rows: readonly EntitlementRow[]) => reader.prepare(rows),
   }
 }
-
-/** Whether a key is one of an entitlement. A cursor is authentic, but may come from a list of an earlier version. */
-const isPlace = (key: Key | undefined): boolean => key === undefined || isUuid(String(key[1]))
 
 function pageOfRows(
   db: Database,

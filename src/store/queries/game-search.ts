@@ -15,8 +15,7 @@ import { sql } from '../sql/tag.ts'
 
 type FoundGame = Pick<Game, 'id' | 'name' | 'igdb_id'>
 
-/** A name that a node of an earlier version wrote is not folded for a moment, and is not found. */
-type NamedGame = FoundGame & { readonly name_folded: string | null }
+type NamedGame = FoundGame & { readonly name_folded: string }
 
 /** Rows read in one step: a millisecond or two. */
 const STEP = 1000
@@ -30,12 +29,7 @@ const BY_NAME = inOrderThenByNumber(['name'], 'id')
 /** The key of a found game, for the cursor. */
 export const foundSortKey =
   (search: GameSearch) =>
-  ({ id, name, name_folded }: NamedGame) => [
-    fitOf(search, name_folded ?? '') ?? FIT.words,
-    name,
-    id.length,
-    id,
-  ]
+  ({ id, name, name_folded }: NamedGame) => [fitOf(search, name_folded) ?? FIT.words, name, id.length, id]
 
 export async function searchGames(
   db: Database,
@@ -54,7 +48,7 @@ export async function searchGames(
       direction: 'forward',
       ...(fit === FIT.words && { from: place }),
     },
-    keeps: ({ name_folded }) => name_folded !== null && fitOf(search, name_folded) === FIT.words,
+    keeps: ({ name_folded }) => fitOf(search, name_folded) === FIT.words,
     step: STEP,
     most: MAX_NAMES,
   })
@@ -79,7 +73,7 @@ async function beginningWith(
       order: BY_FOLDED_NAME,
       window: { first: STEP, direction: 'forward', from: start },
     })
-    const fitting = rows.filter(row => row.name_folded?.startsWith(search.text))
+    const fitting = rows.filter(row => row.name_folded.startsWith(search.text))
     const worst = best[first]?.key
     const better = fitting
       .map(row => ({ row, key: keyOf(row) }))
@@ -88,7 +82,7 @@ async function beginningWith(
     best = [...best, ...better].sort((a, b) => compareFound(a.key, b.key)).slice(0, first + 1)
     const last = rows.at(-1)
     if (!more || fitting.length < rows.length || last === undefined) return best.map(({ row }) => row)
-    start = [last.name_folded ?? '', last.id.length, last.id]
+    start = [last.name_folded, last.id.length, last.id]
     await Bun.sleep(0)
   }
 }

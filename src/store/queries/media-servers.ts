@@ -32,7 +32,6 @@ export interface MediaServerAddress {
   readonly name: string
   readonly adapter: AdapterName
   readonly api_url: string | null
-  readonly user_id: string | null
 }
 
 /** A media server with the hashes of its secrets. */
@@ -76,14 +75,14 @@ export const mediaServerQueries = (db: Database) => ({
 
   all: (): MaybePromise<MediaServerRow[]> =>
     db.all<MediaServerRow>(
-      sql`select name, adapter, api_url, user_id, secret_hash, previous_hash, previous_until
+      sql`select name, adapter, api_url, secret_hash, previous_hash, previous_until
           from media_servers order by name${limitedTo(MOST_SERVERS)}`,
     ),
 
   /** The sessions of a media server: live ones, and those that ended a short time ago. */
   sessionsOf: (adapter: string, server: string): MaybePromise<KnownSession[]> =>
     db.all<KnownSession>(
-      sql`select p.session, p.user_id, coalesce(p.published_as, u.login) as login, u.login as current_login,
+      sql`select p.session, p.user_id, p.published_as as login, u.login as current_login,
             p.ended_at, p.dismissed_at
           from publish_sessions p join users u on u.id = p.user_id
           where p.adapter = ${adapter} and p.server = ${server}
@@ -118,8 +117,8 @@ export const mediaServerQueries = (db: Database) => ({
   dismissed: (adapters: readonly string[]): MaybePromise<(SessionId & { login: string })[]> =>
     db.all<SessionId & { login: string }>(
       sql`select due.adapter, server, session, login from (
-            select p.adapter, p.server, p.session, coalesce(p.published_as, u.login) as login, p.dismissed_at
-            from publish_sessions p join users u on u.id = p.user_id
+            select p.adapter, p.server, p.session, p.published_as as login, p.dismissed_at
+            from publish_sessions p
             where p.dismissed_at is not null and p.adapter <> 'embedded'
             union all
             select adapter, server, session, login, dismissed_at from departed_publishers

@@ -12,16 +12,14 @@ export interface TableSize {
 
 export const sizeQueries = (db: Database, engine: 'sqlite' | 'postgres') => ({
   /**
-   * The size of each table including indexes and partitions. PostgreSQL knows it without reading them; SQLite would have to read the whole
+   * The size of each table including indexes. PostgreSQL knows it without reading them; SQLite would have to read the whole
    * file, so the result is empty there.
    */
   tables: async (): Promise<TableSize[]> => {
     if (engine === 'sqlite') return []
     const rows = await db.all<TableSize>(
-      sql`select relname as name,
-            coalesce((select sum(pg_total_relation_size(relid)) from pg_partition_tree(oid)), pg_total_relation_size(oid)) as bytes
-          from pg_class
-          where relnamespace = cast(current_schema() as regnamespace) and relkind in ('r', 'p')
+      sql`select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+          where relnamespace = cast(current_schema() as regnamespace) and relkind = 'r'
             and ${isOneOf(sql`relname`, TABLES)} order by relname`,
     )
     return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }))

@@ -1,8 +1,7 @@
 import { isRefusal } from '../../contract/problem.ts'
 import { MAX_EDITORS } from '../../contract/resources/channel.ts'
-import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
-import { tagsToStore } from '../../domain/tags.ts'
+import { checkTags } from '../../domain/tags.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { changeChannel } from '../commands/channels.ts'
@@ -24,12 +23,8 @@ import {
 import { storedRows } from './stored-rows.ts'
 import { writeRows } from './write-rows.ts'
 
-/** Tags that break the rule are accepted if the channel has exactly them (D-80). */
-const tagsOf = ({ tags = [] }: TransferLine<'channel'>, row: StoredLine<'channel'> | undefined) =>
-  tagsToStore(row?.tags ?? [], tags)
-
-const tagsAreAllowed: Check<'channel'> = async () => (line, row) => {
-  const tags = tagsOf(line, row)
+const tagsAreAllowed: Check<'channel'> = async () => line => {
+  const tags = checkTags(line.tags ?? [])
   return isRefusal(tags) ? `the field "tags" was malformed: ${tags.details[1]}` : undefined
 }
 
@@ -37,11 +32,11 @@ export const channel: CommandLines<'channel'> = {
   ...storedRows('channel', { table: 'channels', key: ['user_id'], select: channelColumns.select }),
   writes: 'commands',
   checks: [tagsAreAllowed],
-  asStored: (line, row) => {
+  asStored: line => {
     const { tags, content_classification_labels: labels } = line
     return {
       ...line,
-      ...(tags && { tags: tagsOf(line, row) as string[] }),
+      ...(tags && { tags: checkTags(tags) as string[] }),
       ...(labels && { content_classification_labels: inLabelOrder(labels) as typeof labels }),
     }
   },

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../contract/problem.ts'
 import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
-import { clientColumns, clientFlags } from '../queries/clients.ts'
+import { clientFields } from '../queries/clients.ts'
 import { sql } from '../sql/tag.ts'
 import { type CommandLines, hasValues, oneByOne } from './line-type.ts'
 import { storedRows } from './stored-rows.ts'
@@ -8,7 +8,7 @@ import { storedRows } from './stored-rows.ts'
 export const client: CommandLines<'client'> = {
   ...storedRows('client', {
     table: 'clients',
-    select: sql`select ${clientColumns.list}, secret_hash,${clientFlags('clients')} from clients`,
+    select: sql`select ${clientFields}, secret_hash from clients`,
   }),
   writes: 'commands',
   /** A public client has no secret. */

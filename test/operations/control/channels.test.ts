@@ -65,11 +65,6 @@ const mark = async (server: TestServer, user_id: string, as = user_id) =>
     token: await tokenOf(server, as),
   })
 
-/** Tags as an earlier version stored them. */
-async function setTagsDirectly(server: TestServer, user_id: string, tags: readonly string[]): Promise<void> {
-  await server.execute(`update channels set tags = '${JSON.stringify(tags)}' where user_id = '${user_id}'`)
-}
-
 /** When the editors of a channel were added, by their ids. */
 async function editorTimes(server: TestServer, user_id: string): Promise<Map<string, string>> {
   const editors = (await exported(server, 'editor')).filter(line => line.user_id === user_id)
@@ -181,18 +176,6 @@ describeOperation(
       const { id } = await newUser(server)
       const { body } = await patch(server, id, { tags: ['Sea', 'SEA', '深海', 'sea'] })
       expect(body.data[0].tags).toEqual(['Sea', '深海'])
-    })
-
-    ok('tags from before the rule stay until they change (D-80)', async server => {
-      const { id } = await newUser(server)
-      const old = ['two words', 'Sea', 'sea']
-      await setTagsDirectly(server, id, old)
-      expect((await patch(server, id, { title: 'Kept' })).body.data[0].tags).toEqual(old)
-      expect((await patch(server, id, { tags: old })).body.data[0].tags).toEqual(old)
-      expect((await patch(server, id, { tags: ['two words'] })).status).toBe(400)
-      expect((await patch(server, id, { tags: old.toReversed() })).status).toBe(400)
-      expect((await get(server, id)).body.data[0].tags).toEqual(old)
-      expect((await patch(server, id, { tags: ['Sea'] })).body.data[0].tags).toEqual(['Sea'])
     })
 
     ok('an empty game_id and null both mean no game', async server => {

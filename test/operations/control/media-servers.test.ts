@@ -59,8 +59,8 @@ describeOperation(
       const { id } = await newUser(server)
       const name = newName()
       const values = { api_url: 'http://10.0.0.7:8080', playback_url: '/hls/{login}.m3u8', user_id: id }
-      await put(server, name, { adapter: 'owncast', ...values })
-      await put(server, name, { adapter: 'owncast' })
+      await put(server, name, { adapter: 'generic', ...values })
+      await put(server, name, { adapter: 'generic' })
       expect((await get(server, name)).body.data[0]).toMatchObject(values)
     })
 
@@ -77,7 +77,7 @@ describeOperation(
           expect(body.data[0].playback_url).toBe(playback_url)
         }
         const { id } = await newUser(server)
-        const one = { adapter: 'owncast', playback_url: 'https://media.example.org/hls/stream.m3u8' }
+        const one = { adapter: 'generic', playback_url: 'https://media.example.org/hls/stream.m3u8' }
         const { body } = await put(server, newName(), { ...one, user_id: id })
         expect(body.data[0].playback_url).toBe(one.playback_url)
       },
@@ -88,7 +88,7 @@ describeOperation(
       return naming(name, put(server, name, { adapter: 'srs' }))
     })
     fails('unknown_reference', 'when the channel does not exist', server =>
-      naming('99999999', put(server, newName(), { adapter: 'owncast', user_id: '99999999' })),
+      naming('99999999', put(server, newName(), { adapter: 'generic', user_id: '99999999' })),
     )
     for (const api_url of [
       'http://u:p@10.0.0.7',

@@ -109,23 +109,6 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
     await changes(server, channel, { tags: [] }, { tags: [] })
   })
 
-  ok(
-    'stored tags from before the rule may be sent back, and are kept when other fields change',
-    async server => {
-      const channel = await newChannel(server)
-      const old = ['two words', 'well-kept', 'Well-Kept']
-      await server.execute(
-        `update channels set tags = '${JSON.stringify(old)}' where user_id = '${channel.id}'`,
-      )
-      await changes(server, channel, { title: 'Echo', tags: old }, { title: 'Echo', tags: old })
-      await changes(server, channel, { title: 'Without tags' }, { title: 'Without tags', tags: old })
-      const rule = malformed('tags', 'the tag "two words" must be 1 to 25 letters or digits')
-      await refused(server, channel, { tags: ['two words', 'well-kept'] }, rule)
-      await changes(server, channel, { tags: ['fine'] }, { tags: ['fine'] })
-      await refused(server, channel, { tags: old }, rule)
-    },
-  )
-
   ok('a partner sets a delay as a number or as digits; 0 needs no partner', async server => {
     const channel = await newChannel(server)
     await changes(server, channel, { delay: 0 }, {})

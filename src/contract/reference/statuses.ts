@@ -1,0 +1,12 @@
+import { type Operation, problemsOf } from '../operation.ts'
+import { type ProblemName, problems } from '../problem.ts'
+
+/** The problems of an operation, by status. */
+export function statusesOf(operation: Operation): Map<number, ProblemName[]> {
+  return byStatus([...problemsOf(operation)])
+}
+
+export function byStatus(names: readonly ProblemName[]): Map<number, ProblemName[]> {
+  const grouped = Map.groupBy(names, name => problems[name].status as number)
+  return new Map([...grouped].sort(([a], [b]) => a - b))
+}

@@ -1,0 +1,257 @@
+/**
+ * The table of routes: what answers a request, by path and by what its listener serves. Operations come from the contract
+ * and are looked up by method and path; all other paths are rows of one list, and the first that matches answers.
+ */
+import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
+import type { Family } from '../contract/operation.ts'
+import { problem, type Refusal, refuse } from '../contract/problem.ts'
+import type { EventSockets } from '../events/event-sockets.ts'
+import { isImagePath } from '../images/image-name.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { LiveChannels } from '../media/live-channels.ts'
+import type { Implementation } from '../operations/implement.ts'
+import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
+import { answerAsset, isAssetPath } from './asset-response.ts'
+import { ControlAccess } from './control-access.ts'
+import { Endpoint, type EndpointDependencies } from './endpoint.ts'
+import { familyAt, operationPaths } from './families.ts'
+import { answerPicture, type PictureSources } from './image-response.ts'
+import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
+import { answerLive, isLivePath } from './live-response.ts'
+import { answerRecording, isRecordingPath } from './recording-response.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Need } from './request-queue.ts'
+import { preflightHeaders } from './response-headers.ts'
+import { type Match, Router } from './router.ts'
+import { answerSocket, isSocketPath } from './socket-response.ts'
+import {
+  answerAlive,
+  answerMetrics,
+  answerOpenapi,
+  answerReady,
+  answerRoot,
+  type ServerStatus,
+} from './status-response.ts'
+import type { Tally } from './traffic.ts'
+import { explainUnknownRoute } from './unknown-route.ts'
+
+type Answer = MaybePromise<Response | Refusal>
+
+export interface Route {
+  /** What it needs before it is answered: pictures and broadcasts have bounds of their own, operators never wait. */
+  readonly need: Need
+  /** The form of its errors; undefined: that of no family. */
+  readonly family?: Family | undefined
+  /** The counters of its requests; undefined: those of unknown paths. */
+  readonly tally?: Tally
+  /** Its errors are pages. */
+  readonly isPage?: true
+  readonly operation?: Endpoint['operation']
+  answer(context: RequestContext, params: Readonly<Record<string, string>>): Answer
+}
+
+/** A route of one path, or of all paths that a condition accepts. */
+interface Row extends Route {
+  readonly path: string | ((context: RequestContext) => boolean)
+  /** Only on listeners that serve this family; undefined: on all. */
+  readonly on?: Family
+  /** Only for GET and HEAD. Monitors may use HEAD: the runtime then omits the body. */
+  readonly method?: 'GET'
+}
+
+export interface RouteOptions extends EndpointDependencies, PictureSources, ServerStatus {
+  readonly implementations: readonly Implementation[]
+  readonly pages: Pages
+  readonly liveChannels: LiveChannels
+  readonly callbacks: CallbackHandler<unknown>
+  readonly eventSockets: EventSockets
+}
+
+export class Routes {
+  readonly #operations = new Router<Route>()
+  readonly #rows: readonly Row[]
+  readonly #control: ControlAccess
+
+  constructor(options: RouteOptions) {
+    this.#control = new ControlAccess(options.services.log)
+    this.#rows = listRows(options, this.#control)
+    for (const implementation of options.implementations) {
+      const { operation } = implementation
+      if (operation.demoOnly && options.services.demo === undefined) continue
+      const route = operationRoute(new Endpoint(implementation, options))
+      for (const path of operationPaths(operation)) this.#operations.add(operation.method, path, route)
+    }
+  }
+
+  /** The last row matches every request. */
+  find(context: RequestContext): Match<Route> {
+    const found = this.#operations.find(context.method, context.path)
+    if (found !== undefined && this.#isServed(found.target.family, context)) return found
+    const isRead = asksToSee(context.method)
+    for (const row of this.#rows) {
+      const { path, on, method } = row
+      if (typeof path === 'string' ? path !== context.path : !path(context)) continue
+      if (method === 'GET' && !isRead) continue
+      if (this.#isServed(on, context)) return { target: row, params: {} }
+    }
+    throw new Error(`no route for ${context.method} ${context.path}`)
+  }
+
+  #isServed(family: Family | undefined, context: RequestContext): boolean {
+    if (family === undefined) return true
+    return family === 'control' ? this.#control.allows(context) : context.served.includes(family)
+  }
+}
+
+function operationRoute(endpoint: Endpoint): Route {
+  const { family, tally, operation } = endpoint
+  const readNeed = endpoint.isFromMemory ? 'thread' : 'place'
+  return {
+    need: family === 'control' ? 'free' : readNeed,
+    family,
+    tally,
+    operation,
+    answer: (context, params) => endpoint.answer(context, params),
+  }
+}
+
+const FAMILIES: readonly Family[] = ['helix', 'oauth', 'playback', 'control']
+
+/** Everything that is not an operation, in the order in which it is tried. */
+function listRows(options: RouteOptions, control: ControlAccess): readonly Row[] {
+  const { pages, traffic, services } = options
+  const mode = services.strict ? ({ strict: true } as const) : {}
+  const notFound = (context: RequestContext): Refusal => {
+    context.tally = traffic.unknown
+    return refuse('route_unknown')
+  }
+  const at = ({ path }: RequestContext) => path
+  const media = { on: 'helix', need: 'thread', family: 'helix' } as const
+  const status = { method: 'GET', tally: traffic.others } as const
+  const page = { need: 'place', tally: traffic.pages, isPage: true } as const
+  return [
+    {
+      ...media,
+      path: context => isImagePath(at(context)),
+      tally: traffic.images,
+      answer: context => answerPicture(options, context) ?? notFound(context),
+    },
+    {
+      path: context => isIngestPath(at(context)),
+      on: 'control',
+      need: 'free',
+      tally: traffic.callbacks,
+      answer: context => answerCallback(options.callbacks, context),
+    },
+    {
+      ...media,
+      path: context => isLivePath(at(context)),
+      tally: traffic.broadcasts,
+      answer: context => answerLive(options, context) ?? notFound(context),
+    },
+    {
+      ...media,
+      path: context => isSocketPath(at(context)),
+      tally: traffic.sockets,
+      answer: context => answerSocket(options.eventSockets, context),
+    },
+    {
+      ...media,
+      path: context => isRecordingPath(at(context)),
+      tally: traffic.broadcasts,
+      answer: context => answerRecording(options, context) ?? notFound(context),
+    },
+    {
+      path: context => isAssetPath(at(context)),
+      need: 'thread',
+      tally: traffic.pages,
+      answer: async context => (await answerAsset(context)) ?? notFound(context),
+    },
+    {
+      ...page,
+      path: context => isConsolePath(at(context)) && pages.has(context),
+      on: 'control',
+      need: 'free',
+      answer: context => pages.answer(context),
+    },
+    {
+      ...page,
+      path: context => !isConsolePath(at(context)) && pages.has(context),
+      on: 'oauth',
+      answer: context => pages.answer(context),
+    },
+    {
+      ...status,
+      path: '/control/openapi.json',
+      on: 'control',
+      need: 'free',
+      answer: context => answerOpenapi(context, options, 'all'),
+    },
+    ...FAMILIES.map(
+      (family): Row => ({
+        path: context => familyAt(at(context)) === family,
+        on: family,
+        need: 'thread',
+        family,
+        answer: context => answerUnknownPath(options, family, context),
+      }),
+    ),
+    { ...status, path: '/healthz', need: 'free', answer: context => answerAlive(context, mode) },
+    { ...status, path: '/readyz', need: 'free', answer: context => answerReady(context, options, mode) },
+    {
+      ...status,
+      path: '/metrics',
+      need: 'free',
+      answer: context => (control.allows(context) ? answerMetrics(context, options) : notFound(context)),
+    },
+    {
+      ...status,
+      path: '/openapi.json',
+      need: 'thread',
+      answer: context => answerOpenapi(context, options, context.served.includes('helix') ? 'public' : 'all'),
+    },
+    {
+      ...page,
+      path: '/docs',
+      method: 'GET',
+      need: 'thread',
+      answer: context =>
+        pages.answerDocs(
+          context,
+          control.allows(context) ? context.served : context.served.filter(family => family !== 'control'),
+        ),
+    },
+    { ...status, path: '/', need: 'thread', answer: context => answerRoot(context, options, mode) },
+    {
+      // A person gets a page that leads on, a program the error of the API.
+      path: context => pages.leads(context),
+      on: 'oauth',
+      need: 'thread',
+      tally: traffic.unknown,
+      answer: context => {
+        context.failure = problem('route_unknown')
+        return pages.refuse(context, context.failure)
+      },
+    },
+    { path: () => true, need: 'thread', tally: traffic.unknown, answer: notFound },
+  ]
+}
+
+/** An unknown path costs a point like every response, but is reported as unknown even if the bucket is empty. */
+async function answerUnknownPath(
+  { services, limiter }: RouteOptions,
+  family: Family,
+  context: RequestContext,
+): Promise<Response | Refusal> {
+  if (context.method === 'OPTIONS' && family !== 'control')
+    return preflightHeaders.respond(204, null, context)
+  if (family !== 'helix') return refuse('route_unknown')
+  let caller: Resolution = 'invalid'
+  try {
+    caller = await resolveCaller(services.callers, context.authorization, services.clock)
+  } catch {
+    // The store is away: the caller pays as one without a token.
+  }
+  context.allowance = await limiter.take(caller === 'invalid' ? ANONYMOUS : caller, context.address)
+  return explainUnknownRoute(context.method, context.path)
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import type { CallbackHandler } from '../http/ingest-response.ts'
+import { type EmbeddedMedia, openEmbeddedMedia } from '../ingest/open-embedded.ts'
+import { openIngest } from '../ingest/open-ingest.ts'
+import type { Lifetime } from '../kit/lifetime.ts'
+import type { Log } from '../kit/log.ts'
+import type { Measured } from '../kit/metrics.ts'
+import { LiveChannels } from '../media/live-channels.ts'
+import { Recordings } from '../media/recordings.ts'
+import { Thumbnails } from '../media/thumbnails.ts'
+import type { Services } from '../operations/implement.ts'
+import type { Role } from './app-options.ts'
+import type { Config } from './config.ts'
+
+/** Video of this process: what it receives, keeps and shows, and what media servers report to it. */
+export interface Media {
+  readonly liveChannels: LiveChannels
+  readonly recordings: Recordings | undefined
+  /** Undefined: all pictures are drawn. */
+  readonly thumbnails: Thumbnails | undefined
+  /** Undefined: encoders publish elsewhere. */
+  readonly embedded: EmbeddedMedia | undefined
+  readonly callbacks: CallbackHandler<unknown>
+  readonly measured: readonly Measured[]
+}
+
+export async function openMedia(
+  { config, services, role }: { config: Config; services: Services; role: Role },
+  lifetime: Lifetime,
+): Promise<Media> {
+  const isServer = role === 'server'
+  const { dataFolder, recordMebibytes, rtmpListen, trustedProxies, reconnectGraceSeconds } = config
+  const liveChannels = new LiveChannels()
+  const recordings = config.record
+    ? new Recordings(join(dataFolder, 'recordings'), recordMebibytes * 1024 * 1024)
+    : undefined
+  const thumbnails =
+    isServer && config.thumbnails ? openThumbnails(config, services.log, lifetime) : undefined
+  const embedded =
+    isServer && rtmpListen !== undefined
+      ? await openEmbeddedMedia(
+          {
+            listen: rtmpListen,
+            services,
+            channels: liveChannels,
+            recordings,
+            thumbnails,
+            isProxy: address => trustedProxies.has(address),
+          },
+          lifetime,
+        )
+      : undefined
+  const callbacks = openIngest(
+    services,
+    { reconciles: isServer, graceSeconds: reconnectGraceSeconds },
+    lifetime,
+  )
+  const measured = thumbnails === undefined ? [liveChannels] : [liveChannels, thumbnails]
+  return { liveChannels, recordings, thumbnails, embedded, callbacks, measured }
+}
+
+/** Without ffmpeg, and on nodes without a media server, it serves the thumbnails of other nodes. */
+function openThumbnails({ rtmpListen }: Config, log: Log, lifetime: Lifetime): Thumbnails {
+  const ffmpeg = rtmpListen === undefined ? undefined : (Bun.which('ffmpeg') ?? undefined)
+  if (rtmpListen !== undefined && ffmpeg === undefined)
+    log.info('ffmpeg is not on the PATH: live channels show drawn pictures instead of thumbnails')
+  const thumbnails = new Thumbnails({ ffmpeg, log })
+  lifetime.onClose(() => thumbnails.close())
+  return thumbnails
+}

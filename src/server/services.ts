@@ -1,0 +1,94 @@
+import {
+  type AttemptLimits,
+  type Attempts,
+  LocalAttempts,
+  SECRET_LIMITS,
+  SharedAttempts,
+} from '../auth/attempts.ts'
+import { Callers } from '../auth/callers.ts'
+import { EventSecrets } from '../auth/event-secrets.ts'
+import { OAuthLimits } from '../auth/oauth-limits.ts'
+import { PlaybackSessions } from '../auth/playback-sessions.ts'
+import { SigningKeys } from '../auth/signing-keys.ts'
+import { SiteTokens } from '../auth/site-tokens.ts'
+import { StreamKeys } from '../auth/stream-keys.ts'
+import { Directory } from '../directory/directory.ts'
+import { Followings } from '../directory/followings.ts'
+import { Heartbeats } from '../directory/heartbeats.ts'
+import { History } from '../directory/history.ts'
+import { StreamFeedSubscriber } from '../directory/stream-feed-subscriber.ts'
+import { systemClock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import { DemoControls } from '../operations/demo-controls.ts'
+import type { Services } from '../operations/implement.ts'
+import { FeedFollower } from '../store/follower.ts'
+import type { Store } from '../store/store.ts'
+import type { Config } from './config.ts'
+import type { DataFolder } from './data-folder.ts'
+
+interface ServiceOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly demo?: boolean | DemoControls
+  readonly publicUrl: string
+}
+
+/** The services, and the follower that keeps their in-memory state in step with the store. */
+export interface CreatedServices {
+  readonly services: Services
+  readonly follower: FeedFollower
+  readonly siteTokens: SiteTokens
+}
+
+export function createServices(options: ServiceOptions, store: Store, { ring }: DataFolder): CreatedServices {
+  const { config, log, publicUrl } = options
+  const demo = options.demo === true ? new DemoControls() : options.demo || undefined
+  const directory = new Directory({
+    publicUrl,
+    ...(isStoreShared(store) && { inTouchAt: () => follower.inStepAt }),
+    details: {
+      detailsOf: user_ids => store.streams.detailsOf(user_ids),
+      gamesOf: ids => store.games.withIds(ids),
+      catchUp: () => follower.catchUp(),
+    },
+  })
+  const followings = new Followings(store, directory)
+  const siteTokens = new SiteTokens(ring)
+  const callers = new Callers(store, siteTokens)
+  const subscribers = [new StreamFeedSubscriber(store, directory, { ranksFirst: true }), followings, callers]
+  const follower: FeedFollower = new FeedFollower(store, subscribers, log)
+  const clock = demo?.clock ?? systemClock
+  const services: Services = {
+    store,
+    directory,
+    followings,
+    callers,
+    history: new History(store, directory, follower),
+    clock,
+    streamKeys: new StreamKeys(ring),
+    signingKeys: new SigningKeys(store, ring, clock),
+    playbackSessions: new PlaybackSessions(ring),
+    heartbeats: new Heartbeats({ store, clock }),
+    eventSecrets: new EventSecrets(ring),
+    eventCallbacks: demo === undefined ? config.eventCallbacks : 'any',
+    limits: new OAuthLimits(config.oauthRates),
+    attempts: attemptsOn(store, SECRET_LIMITS),
+    lifetimes: config.lifetimes,
+    publicUrl,
+    mediaUrl: config.mediaUrl,
+    strict: config.strict,
+    spoolFolder: config.spoolFolder,
+    log,
+    ...(demo && { demo }),
+  }
+  return { services, follower, siteTokens }
+}
+
+/** Whether other processes may use the same store; limits are shared with them then. */
+export function isStoreShared(store: Store): boolean {
+  return store.engine === 'postgres'
+}
+
+export function attemptsOn(store: Store, limits: AttemptLimits): Attempts {
+  return isStoreShared(store) ? new SharedAttempts(limits, store) : new LocalAttempts(limits)
+}
