@@ -475,7 +475,7 @@ describe('kubernetes', () => {
     const paths = [container.startupProbe, container.readinessProbe, container.livenessProbe].map(
       ({ httpGet }: Manifest) => {
         expect(ports.has(httpGet.port)).toBe(true)
-        expect(sources).toContain(`case '${httpGet.path}':`)
+        expect(sources).toContain(`path: '${httpGet.path}', need: 'free'`)
         return httpGet.path
       },
     )
