@@ -40,7 +40,7 @@ export const PLANTED_BUGS = {
   ],
   'a write has no deadline': [NO_DEADLINE],
   'readiness does not ask for the writer': [
-    { file: 'app.ts', from: 'store.unavailableReason() === undefined &&', to: '' },
+    { file: 'server/app.ts', from: 'store.unavailableReason() === undefined &&', to: '' },
   ],
   'names of files are not looked at': [
     { file: 'store/engines/sqlite-files.ts', from: 'if (fileAt(path) !== id)', to: 'if (false)' },
