@@ -31,18 +31,17 @@ const HEADERS = {
   'Strand-Error': text('The name of the error, which stays the same when its message changes.', {
     examples: ['token_invalid'],
   }),
-  'Strand-Error-Input': text(
-    'JSON with the name of the wrong input, `field`, and what it must be, `reason`.',
-    {
-      examples: ['{"field":"title","reason":"must be at most 140 characters"}'],
-    },
-  ),
   'WWW-Authenticate': text('The scheme that is expected, and what is wrong with the token.'),
   'Content-Disposition': text('The name of the file.', { pattern: '^attachment; filename="[^"]+"$' }),
   'X-Content-Type-Options': text('The type is as declared.', { const: 'nosniff' }),
 } as const
 
 type HeaderName = keyof typeof HEADERS
+
+/** No component, because it is never on all responses of a status. */
+const INPUT = text('JSON with the name of the wrong input, `field`, and what it must be, `reason`.', {
+  examples: ['{"field":"title","reason":"must be at most 140 characters"}'],
+})
 
 const ALWAYS: readonly HeaderName[] = ['Date', 'X-Request-Id', 'Cache-Control']
 const OF_FAMILY: Readonly<Record<Family, readonly HeaderName[]>> = {
@@ -72,13 +71,17 @@ export function headersOfSuccess(operation: Operation): Json {
 
 /** The headers of a failure. Those that only some of its problems have are optional. */
 export function headersOfFailure(operation: Operation, names: readonly ProblemName[]): Json {
-  const each = names.map(name => [...headersOfProblem(name), ...inputHeader(operation, name)])
+  const each = names.map(headersOfProblem)
   const some = [...new Set(each.flat())]
   const always = some.filter(name => each.every(headers => headers.includes(name)))
   const sometimes = some.filter(name => !always.includes(name))
   return {
     ...refer([...commonHeaders(operation), 'Strand-Error', ...always]),
     ...Object.fromEntries(sometimes.map(name => [name, { required: false, ...HEADERS[name] }])),
+    ...(familyOf(operation) === 'control' &&
+      names.some(name => 'input' in problems[name]) && {
+        'Strand-Error-Input': { required: false, ...INPUT },
+      }),
   }
 }
 
@@ -89,10 +92,6 @@ function commonHeaders(operation: Operation): readonly HeaderName[] {
 function headersOfProblem(name: ProblemName): readonly HeaderName[] {
   const { headers = {} } = problems[name] as { headers?: Json | ((seconds: number) => Json) }
   return Object.keys(typeof headers === 'function' ? headers(1) : headers) as HeaderName[]
-}
-
-function inputHeader(operation: Operation, name: ProblemName): readonly HeaderName[] {
-  return familyOf(operation) === 'control' && 'input' in problems[name] ? ['Strand-Error-Input'] : []
 }
 
 function refer(names: readonly HeaderName[]): Json {
