@@ -20,7 +20,7 @@ import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 
 const PLACES = 128
-const MAX_WAIT_MILLISECONDS = 600
+const MAX_WAIT_MILLISECONDS = 800
 const TURN_MILLISECONDS = 100
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
