@@ -128,7 +128,7 @@ const durations = files.map(file => [
 ])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
 // More than there are cores, because many tests wait for a process, a clock or a connection.
-const workers = availableParallelism() + (isFull ? 3 : 2)
+const workers = availableParallelism() + 2
 run = Bun.spawn(
   [process.execPath, 'test', ...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...files],
   {
