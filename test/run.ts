@@ -109,8 +109,8 @@ const SLOW = [
   'transfer/round-trip',
 ].map(name => `./test/${name}.test.ts`)
 
-/** They count what is not answered in time, so they run at the end, when fewer others do. */
-const LAST = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
+/** They count answers that are late, so they run after all others, one after the other. */
+const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
 
 /** Processes that live for seconds do not earn back what the last of the runtime's compilers takes. */
 const BRIEF = { BUN_JSC_useFTLJIT: '0' }
@@ -122,16 +122,13 @@ const files =
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
 // Bun knows no order but that of earlier durations.
 const timings = join(folder, 'timings.json')
-const durations = files.map(file => [
-  relative('.', file),
-  SLOW.includes(file) ? 10_000 : LAST.includes(file) ? 1 : 1000,
-])
+const durations = files.map(file => [relative('.', file), SLOW.includes(file) ? 10_000 : 1000])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
-// More than there are cores, because many tests wait for a process, a clock or a connection.
-const workers = availableParallelism() + 2
-run = Bun.spawn(
-  [process.execPath, 'test', ...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...files],
-  {
+
+/** Runs files, and gives what the runner reports with its exit code. */
+async function runFiles(some: readonly string[], workers: number): Promise<{ code: number; report: string }> {
+  const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`]
+  const runner = Bun.spawn([process.execPath, 'test', ...options, ...some], {
     env: {
       ...process.env,
       ...programs,
@@ -150,17 +147,29 @@ run = Bun.spawn(
     },
     stdout: 'inherit',
     stderr: 'pipe',
-  },
-)
-let report = ''
-const decoder = new TextDecoder()
-for await (const chunk of run.stderr) {
-  process.stderr.write(chunk)
-  report += decoder.decode(chunk, { stream: true })
+  })
+  run = runner
+  let report = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of runner.stderr) {
+    process.stderr.write(chunk)
+    report += decoder.decode(chunk, { stream: true })
+  }
+  return { code: await runner.exited, report }
 }
-const code = await run.exited
+
+// More than there are cores, because many tests wait for a process, a clock or a connection.
+const together = files.filter(file => !ALONE.includes(file))
+const alone = files.filter(file => ALONE.includes(file))
+const runs: { code: number; report: string }[] = []
+if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + (isFull ? 3 : 2)))
+if (alone.length > 0) runs.push(await runFiles(alone, 1))
 await postgres?.stop()
 
-const count = (word: string) => Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0)
+const count = (word: string) =>
+  runs.reduce(
+    (sum, { report }) => sum + Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0),
+    0,
+  )
 console.log(`${count('pass')} passed, ${count('fail')} failed, ${count('skip')} skipped`)
-process.exit(code)
+process.exit(runs.find(({ code }) => code !== 0)?.code ?? 0)
