@@ -2,7 +2,7 @@
  * Sends messages to webhooks. Messages wait in the store, where the transaction of the change that they report has
  * put them. Every process has a dispatcher; each claims messages that are due, as many as there are free slots, and
  * settles them with what became of the request. A message whose process died is due again when its claim ends, so each is
- * sent at least once, and twice only after a crash.
+ * sent at least once, and twice only after a crash, or if the receiver closes a kept connection without an answer.
  *
  * No receiver delays another: each has a few slots, and a claim takes no more for it than are free. What is not claimed
  * waits in the store, so memory is bounded by the slots. A receiver that fails is tried less and less often; its other
@@ -114,7 +114,7 @@ export class WebhookDispatcher implements Measured {
   async #run(): Promise<void> {
     const turn = loggingOutages(
       async () => {
-        while (!this.#isStopping && !this.#slots.isFull && (await this.#takeTurn()));
+        while (!this.#isStopping && this.#hasWork && (await this.#takeTurn()));
         await this.#countBacklog()
       },
       this.#options.log,
@@ -129,6 +129,11 @@ export class WebhookDispatcher implements Measured {
       await promise
       clearTimeout(timer)
     }
+  }
+
+  /** With all slots taken, what has ended is still settled: verifications do not wait for slow receivers. */
+  get #hasWork(): boolean {
+    return this.#finished.length > 0 || !this.#slots.isFull
   }
 
   /**

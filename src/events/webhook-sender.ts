@@ -137,9 +137,11 @@ export class WebhookSender {
     for (let index = 0; ; index++) {
       const target = { url, resolve, index, agent }
       const first = await this.#exchange(request, target, deadline)
-      const { wasClosed, ...answer } = first.wasClosed
-        ? await this.#exchange(request, { ...target, agent: undefined }, deadline)
-        : first
+      // After the deadline it was this process that closed it, and nobody waits for another request.
+      const { wasClosed, ...answer } =
+        first.wasClosed && !deadline.aborted
+          ? await this.#exchange(request, { ...target, agent: undefined }, deadline)
+          : first
       if (answer.status !== undefined || !UNREACHABLE.has(answer.failure)) return answer
       if (index + 1 >= (await resolve()).length) return answer
     }
@@ -194,10 +196,13 @@ export class WebhookSender {
       ...(authority !== undefined && agent === undefined && { ca: [...publicAuthorities(), authority] }),
     }
     const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options)
-    let isAnswered = false
-    const settle = (answer: Exchanged) => {
+    let [isAnswered, isOver] = [false, false]
+    /** Once the answer is complete, the connection may have the next request. */
+    const settle = (answer: Exchanged, isComplete = false) => {
+      if (isOver) return
+      isOver = true
       resolve(answer)
-      request.destroy()
+      if (!isComplete || agent === undefined) request.destroy()
     }
     const fail = (failure: string) =>
       settle(isAnswered || !request.reusedSocket ? { failure } : { failure, wasClosed: true })
@@ -223,8 +228,7 @@ export class WebhookSender {
         if (received > MAX_ANSWER_BYTES) return readsAnswer ? settle({ failure: TOO_LONG }) : finish()
         if (readsAnswer) pieces.push(piece)
       })
-      // The connection is open for the next request.
-      response.on('end', () => (agent === undefined ? finish() : resolve(answer())))
+      response.on('end', () => settle(answer(), true))
       response.on('error', error => (readsAnswer ? settle({ failure: failureOf(error) }) : finish()))
       response.on('close', () => clearTimeout(unneeded))
     })

@@ -157,6 +157,63 @@ describe('a connection', () => {
     sender.close()
   })
 
+  test('whose next request is not answered in time is dropped, and nothing is sent again', async () => {
+    let requests = 0
+    const { promise: dropped, resolve } = Promise.withResolvers<void>()
+    let connections = 0
+    const port = await listen(
+      createServer(socket => {
+        connections += 1
+        socket.on('error', () => undefined)
+        socket.on('close', resolve)
+        socket.on('data', () => {
+          requests += 1
+          if (requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        })
+      }),
+    )
+    const sender = new WebhookSender(hasty)
+    expect(await sender.send(request(`http://127.0.0.1:${port}/`))).toEqual({ status: 200, body: '' })
+    expect(await sender.send(request(`http://127.0.0.1:${port}/`))).toEqual(expectLate)
+    await dropped
+    // A second request would be sent at once.
+    await Bun.sleep(100)
+    expect([connections, requests]).toEqual([1, 2])
+    sender.close()
+  })
+
+  test('has longer than four seconds for an answer, also when it is kept', async () => {
+    let requests = 0
+    let connections = 0
+    const port = await listen(
+      createServer(socket => {
+        connections += 1
+        socket.on('error', () => undefined)
+        socket.on('data', () => {
+          requests += 1
+          const answer = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+          if (requests % 2 === 1) answer()
+          else setTimeout(answer, 5000)
+        })
+      }),
+    )
+    const sender = new WebhookSender(any)
+    for (let n = 0; n < 3; n++)
+      expect(await sender.send(request(`http://127.0.0.1:${port}/`))).toEqual({ status: 200, body: '' })
+    expect([connections, requests]).toEqual([1, 3])
+    sender.close()
+  }, 20_000)
+
+  test('is still open a second after an answer, and a body that came late does not close it', async () => {
+    const { port, seen } = await keepingServer()
+    const sender = new WebhookSender(any)
+    await sender.send(request(`http://127.0.0.1:${port}/`))
+    await Bun.sleep(1500)
+    await sender.send(request(`http://127.0.0.1:${port}/`))
+    expect([seen.connections, seen.closed]).toEqual([1, 0])
+    sender.close()
+  })
+
   test('is closed after four idle seconds', async () => {
     const { port, seen } = await keepingServer()
     const sender = new WebhookSender(any)
