@@ -34,6 +34,7 @@ import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
+/** How long ended requests wait for others, so that one commit settles all of them. */
 const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
@@ -142,7 +143,6 @@ export class WebhookDispatcher implements Measured {
    */
   async #takeTurn(): Promise<boolean> {
     const { store, clock } = this.#options
-    // Others that were sent with them end at about the same time: one commit for all of them.
     if (this.#finished.length > 0 && this.#finished.length < this.#slots.inFlight)
       await Bun.sleep(GATHER_MILLISECONDS)
     if (this.#finished.length === 0 && !(await store.eventDeliveries.isWebhookDue())) return false
