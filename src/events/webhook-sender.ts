@@ -137,7 +137,7 @@ export class WebhookSender {
     for (let index = 0; ; index++) {
       const target = { url, resolve, index, agent }
       const first = await this.#exchange(request, target, deadline)
-      // After the deadline it was this process that closed it, and nobody waits for another request.
+      // After the deadline it was this process that closed it: there is no time left for another request.
       const { wasClosed, ...answer } =
         first.wasClosed && !deadline.aborted
           ? await this.#exchange(request, { ...target, agent: undefined }, deadline)
