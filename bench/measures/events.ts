@@ -31,6 +31,7 @@ export const events: Measure = {
     const options = { secrets: world.secrets, core: ALL_CORES, settings }
     const node = await bench.processes.startStrand(bench.folder('events'), { ...options, databaseUrl })
     const onDatabase = await measureStore(world, node, 'PostgreSQL', [1000, 2000])
+    await bench.processes.stopDatabases()
     const alone = await bench.processes.startStrand(folder, options)
     return [...onDatabase, ...(await measureStore(world, alone, 'embedded store', [2500, 2500]))]
   },
@@ -61,7 +62,7 @@ async function measureStore(
       work: `${work}: at ${whole(goal)}/s`,
       value: late.p99,
       unit: 'ms, p99',
-      atMost: 50,
+      ...(kind === 'Webhook' && { atMost: 50 }),
     })
     for (const { work, value, details } of results.slice(-2))
       console.error(`bench: ${work}: ${whole(value)}; ${details}`)

@@ -19,8 +19,12 @@ export interface ClaimedDelivery extends EventSubscriptionRow {
   readonly body: string | null
 }
 
-/** A delivery to claim, and the message that it is a part of. */
-export type Claim = Readonly<Record<'id' | 'message', string>>
+/** A delivery to claim. */
+export interface Claim {
+  readonly id: string
+  /** The message of another delivery that it becomes a part of. */
+  readonly joins?: string | undefined
+}
 
 export interface ClaimTimes {
   /** Identifies the claim; see `undoClaim`. */
@@ -42,13 +46,16 @@ export async function claimThese(
 ): Promise<ClaimedDelivery[]> {
   if (due.length === 0) return []
   const claimed = await tx.all<{ id: string }>(
-    sql`update event_deliveries set message = due.message, attempts = attempts + 1, waits_in = null, claimed_by = ${claim},
+    sql`update event_deliveries set attempts = attempts + 1, waits_in = null, claimed_by = ${claim},
           due_at = ${storeNow} + cast(${forMilliseconds} as bigint)
-        from ${tableOf(due, ['id', 'message'])} as due
-        where event_deliveries.id = due.id and due_at <= ${storeNow} returning event_deliveries.id`,
+        where ${isOneOf(
+          sql`id`,
+          due.map(({ id }) => id),
+        )} and due_at <= ${storeNow} returning id`,
   )
   const ids = claimed.map(row => row.id)
   if (ids.length === 0) return []
+  await joinMessages(tx, due, new Set(ids))
   const rows = await tx.all<ClaimedDelivery & { readonly seq: number | string }>(
     sql`select d.seq, d.id, d.message, d.kind, d.target, d.lane, d.attempts - 1 as attempts, d.subscription_id, s.client_id,
           s.type, s.version, s.condition, s.status, s.cost, s.method, s.callback, s.session_id, s.connected_at,
@@ -63,6 +70,22 @@ export async function claimThese(
   for (const { seq: _, ...row } of rows.sort((a, b) => Number(a.seq) - Number(b.seq)))
     permitted.push(await withPermittedFields(tx, row, now))
   return permitted
+}
+
+/** Apart from the claim, because few deliveries join others, and the index of messages is written only for them. */
+async function joinMessages(
+  tx: Transaction,
+  due: readonly Claim[],
+  claimed: ReadonlySet<string>,
+): Promise<void> {
+  const joining = due.flatMap(({ id, joins }) =>
+    joins !== undefined && claimed.has(id) ? [{ id, message: joins }] : [],
+  )
+  if (joining.length === 0) return
+  await tx.run(
+    sql`update event_deliveries set message = j.message from ${tableOf(joining, ['id', 'message'])} as j
+        where event_deliveries.id = j.id`,
+  )
 }
 
 /** Undoes a claim that may have succeeded although its process got no answer: its messages are due now. */

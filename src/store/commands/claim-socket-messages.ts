@@ -37,15 +37,15 @@ export async function claimSocketMessages(
       .map(({ session_id, most }) => [SOCKET_TARGET + session_id, most]),
   )
   const found = await tx.all<Claim & { readonly target: string; readonly is_first: number }>(
-    sql`select d.id, d.message, d.target, ${isFirstInLane} as is_first from event_deliveries d
+    sql`select d.id, d.target, ${isFirstInLane} as is_first from event_deliveries d
         where ${isOneOf(sql`d.target`, [...left.keys()])} and d.target >= 'websocket:' and d.due_at <= ${storeNow}
         order by d.due_at, d.seq${limitedTo(MAX_CLAIM)}${lockFreeRows}`,
   )
-  const due = found.flatMap(({ id, message, target, is_first }) => {
+  const due = found.flatMap(({ id, target, is_first }) => {
     const most = left.get(target) ?? 0
     if (is_first === 0 || most === 0) return []
     left.set(target, most - 1)
-    return [{ id, message }]
+    return [{ id }]
   })
   return claimThese(tx, due, args)
 }

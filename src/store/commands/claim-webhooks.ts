@@ -241,11 +241,11 @@ class WebhookClaim {
 
   async #claim(first: DueDelivery): Promise<void> {
     const { id, message, kind, type } = first
-    this.#add({ id, message })
+    this.#add({ id })
     if (kind !== 'notification' || !BATCHED_TYPES.has(type)) return
     const isNew = isUnsent(first)
     const others = isNew ? await this.#joining(first) : await this.#rest(message)
-    for (const other of others) this.#add({ id: other.id, message })
+    for (const other of others) this.#add({ id: other.id, joins: isNew ? message : undefined })
   }
 
   #add(claim: Claim): void {
