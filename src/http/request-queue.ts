@@ -20,8 +20,8 @@ import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 
 const PLACES = 128
-const MAX_WAIT_MILLISECONDS = 800
-const TURN_MILLISECONDS = 100
+const MAX_WAIT_MILLISECONDS = 650
+const TURN_MILLISECONDS = 50
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
 /** More cannot be begun within the time that they may wait. */
