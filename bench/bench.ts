@@ -1,7 +1,7 @@
 /** What a run consists of: measures, which get a bench and give results. */
 import { constants, copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { lazily } from '../src/kit/lazily.ts'
+import { lazy } from '../src/kit/lazy.ts'
 import { Processes, type Served } from './load/processes.ts'
 import { type BenchWorld, makeWorld, type WorldSize } from './world/world.ts'
 
@@ -65,16 +65,16 @@ export class Bench {
   }
 
   /** The world of the size that was asked for, as it was made. */
-  readonly world = lazily(() => this.makeWorld('world', this.plan.size))
+  readonly world = lazy(() => this.makeWorld('world', this.plan.size))
 
   /** That world with its server, where nearly everything is measured. */
-  readonly ground = lazily(async (): Promise<Inhabited> => {
+  readonly ground = lazy(async (): Promise<Inhabited> => {
     await this.pristine()
     return this.inhabit(await this.world())
   })
 
   /** The store of that world before the server has it, for baselines that write. */
-  readonly pristine = lazily(async () => copyStore((await this.world()).storeFile, this.folder('pristine')))
+  readonly pristine = lazy(async () => copyStore((await this.world()).storeFile, this.folder('pristine')))
 
   makeWorld(name: string, size: WorldSize): Promise<BenchWorld> {
     return makeWorld(this.folder(name), size)

@@ -15,7 +15,7 @@ import {
 } from '../src/contract/index.ts'
 import { createOpenidToken } from '../src/contract/oauth/create-openid-token.ts'
 import { createToken } from '../src/contract/oauth/create-token.ts'
-import { familyOf, type Operation, queryParametersOf } from '../src/contract/operation.ts'
+import { familyOf, type Operation, queryParameters } from '../src/contract/operation.ts'
 import { problems } from '../src/contract/problem.ts'
 import { accessInWords } from '../src/contract/reference/markdown.ts'
 import { grants } from '../src/contract/resources/grants.ts'
@@ -101,7 +101,7 @@ function inputType(types: SchemaTypes, operation: Operation): string {
 }
 
 function inputSchema(operation: Operation): Schema {
-  const parts: Schema[] = [operation.params, queryParametersOf(operation), operation.body].filter(
+  const parts: Schema[] = [operation.params, queryParameters(operation), operation.body].filter(
     part => part !== undefined,
   )
   return {

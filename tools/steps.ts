@@ -1,4 +1,4 @@
-import { durationOf } from '../src/cli/terminal/progress.ts'
+import { formatDuration } from '../src/cli/terminal/progress.ts'
 
 /** One part of a run, and about how long it takes on the machine that the figures are from. */
 export interface Step {
@@ -17,7 +17,9 @@ export async function runSteps(steps: readonly Step[], printLine: (progress: str
   for (const [index, step] of steps.entries()) {
     const left = steps.slice(index).reduce((sum, each) => sum + each.seconds, 0)
     const correction = thought === 0 ? 1 : (performance.now() - began) / 1000 / thought
-    printLine(`${index + 1} of ${steps.length}, about ${durationOf(left * correction)} left: ${step.name}`)
+    printLine(
+      `${index + 1} of ${steps.length}, about ${formatDuration(left * correction)} left: ${step.name}`,
+    )
     await step.run()
     thought += step.seconds
   }

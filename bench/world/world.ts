@@ -168,7 +168,7 @@ function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' 
   for (const [index, game_id] of gameIds.entries()) {
     const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? other : null
     const name = `Tidefall ${index + 1}`
-    db.run('insert into games (id, name, name_folded, organization_id) values (?, ?, ?, ?)', [
+    db.run('insert into games (id, name, name_normalized, organization_id) values (?, ?, ?, ?)', [
       game_id,
       name,
       name.toLowerCase(),

@@ -1,5 +1,5 @@
 /** The load: durable writes of every kind, each recorded in the journal. */
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import type { Caller } from '../load/caller.ts'
 import type { TokenHolder, World } from '../world.ts'
 import { ABSENT, type Journal } from './journal.ts'
@@ -164,7 +164,7 @@ export class MixedWrites {
   }
 
   #noteToken(token: string): string {
-    const hash = hashOf(token)
+    const hash = hashToken(token)
     const key = `token ${hash.slice(0, 12)}`
     this.#tokens.set(key, hash)
     return key

@@ -14,7 +14,7 @@
  */
 
 import { sha256Hex } from '../kit/digest.ts'
-import { networkOf, siteOf } from '../kit/network.ts'
+import { toNetwork, toSite } from '../kit/network.ts'
 import { type BucketSize, type TokenBucket, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import type { Store } from '../store/store.ts'
 
@@ -112,7 +112,7 @@ interface AttemptBucket extends BucketSize {
  * The buckets that an attempt takes from. The widest come first, so that an attempt over a limit leaves the narrower ones
  * untouched; and the order is always the same, because the store locks them in it.
  */
-function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Attempt): AttemptBucket[] {
+function attemptBuckets(limits: AttemptLimits, [subject, address, knownBrowser]: Attempt): AttemptBucket[] {
   const bucket = (level: keyof Limits, name: string): AttemptBucket => ({
     ...limits[level],
     level,
@@ -120,8 +120,8 @@ function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Atte
     name: `attempts ${limits.what} ${level} ${bounded(name)}`,
   })
   if (knownBrowser !== undefined) return [bucket('perKnownBrowser', `${knownBrowser} ${subject}`)]
-  const network = networkOf(address)
-  const site = siteOf(address)
+  const network = toNetwork(address)
+  const site = toSite(address)
   return [
     ...(site === network ? [] : [bucket('perSite', site)]),
     bucket('perNetwork', network),
@@ -162,7 +162,7 @@ export class LocalAttempts implements Attempts {
 
   begin(...attempt: Attempt): boolean {
     const buckets: TokenBucket[] = []
-    for (const each of bucketsOf(this.#limits, attempt)) {
+    for (const each of attemptBuckets(this.#limits, attempt)) {
       const bucket = this.#find(each)
       if (bucket.points < 1) return false
       buckets.push(bucket)
@@ -179,7 +179,7 @@ export class LocalAttempts implements Attempts {
   }
 
   #giveBack(attempt: Attempt, filled: readonly AttemptBucket['level'][]): void {
-    for (const each of bucketsOf(this.#limits, attempt)) {
+    for (const each of attemptBuckets(this.#limits, attempt)) {
       const bucket = this.#find(each)
       bucket.points = filled.includes(each.level) ? each.capacity : Math.min(each.capacity, bucket.points + 1)
     }
@@ -201,16 +201,16 @@ export class SharedAttempts implements Attempts {
   }
 
   begin(...attempt: Attempt): Promise<boolean> {
-    return this.#store.commands.takeFromAll({ buckets: bucketsOf(this.#limits, attempt) })
+    return this.#store.commands.takeFromAll({ buckets: attemptBuckets(this.#limits, attempt) })
   }
 
   succeeded(...attempt: Attempt): Promise<void> {
-    const buckets = bucketsOf(this.#limits, attempt)
+    const buckets = attemptBuckets(this.#limits, attempt)
     const filled = buckets.filter(({ level }) => FILLED_BY_SUCCESS.includes(level)).map(({ name }) => name)
     return this.#store.commands.giveBack({ buckets, filled })
   }
 
   giveBack(...attempt: Attempt): Promise<void> {
-    return this.#store.commands.giveBack({ buckets: bucketsOf(this.#limits, attempt), filled: [] })
+    return this.#store.commands.giveBack({ buckets: attemptBuckets(this.#limits, attempt), filled: [] })
   }
 }

@@ -4,7 +4,7 @@ import type { ClientCredentials } from '../store/queries/clients.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempts } from './attempts.ts'
 import type { OAuthLimits } from './oauth-limits.ts'
-import { hashOf } from './tokens.ts'
+import { hashToken } from './tokens.ts'
 
 interface ClientServices {
   readonly store: Store
@@ -61,7 +61,7 @@ async function provedClient(
   secret: string,
   address: () => string,
 ) {
-  if (client.secret_hash === null || !sameSecret(hashOf(secret), client.secret_hash)) {
+  if (client.secret_hash === null || !sameSecret(hashToken(secret), client.secret_hash)) {
     // The right secret always works: guessing by others must not lock a client out.
     const mayGuess = await attempts.begin(`client ${client.id}`, address())
     return mayGuess ? refuse('invalid_client_secret') : refuse('too_many_attempts')

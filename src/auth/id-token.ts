@@ -16,7 +16,7 @@ export interface IdTokenSubject {
 }
 
 /** The issuer identifier (`iss`) of this server. */
-export const issuerOf = (publicUrl: string): string => `${publicUrl}/oauth2`
+export const issuerUrl = (publicUrl: string): string => `${publicUrl}/oauth2`
 
 export function idTokenClaims(subject: IdTokenSubject, now: number): JWTPayload {
   const { issuer, client_id, user, access_token, nonce, authenticated_at } = subject

@@ -1,6 +1,6 @@
 import { raise } from '../contract/problem.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { networkOf, siteOf } from '../kit/network.ts'
+import { toNetwork, toSite } from '../kit/network.ts'
 import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
 /** Requests per minute to OAuth endpoints and pages; 0 disables a limit. */
@@ -81,7 +81,7 @@ export class OAuthLimits {
   }
 
   #takeFromNetwork(subject: 'address' | 'playback', address: string, rate: number): void {
-    const [network, site] = [networkOf(address), siteOf(address)]
+    const [network, site] = [toNetwork(address), toSite(address)]
     if (site !== network) this.#take(subject, site, rate * SITE_FACTOR)
     this.#take(subject, network, rate)
   }

@@ -6,7 +6,7 @@ import { decrypt, encrypt } from '../kit/secret-box.ts'
 import { ENDED_SESSIONS, type EndedSession } from '../store/commands/operators.ts'
 import type { Store } from '../store/store.ts'
 import { resolveOperator } from './callers.ts'
-import { hashOf } from './tokens.ts'
+import { hashToken } from './tokens.ts'
 
 /**
  * Sessions of the operator console. An operator logs in with a token, which the browser does not keep: its cookie holds the
@@ -50,7 +50,7 @@ export class OperatorSessions {
   async start(token: string): Promise<string | undefined> {
     const found = await resolveOperator(this.#given.operatorToken, this.#given.store, `Bearer ${token}`)
     if (found === 'invalid' || found.kind !== 'operator') return undefined
-    const hash = Buffer.from(hashOf(token), 'hex').toString('base64url')
+    const hash = Buffer.from(hashToken(token), 'hex').toString('base64url')
     const text = hash + randomAlphanumerics(ID_LENGTH) + (this.#given.now() + LIFETIME_MILLISECONDS)
     return encrypt(this.#given.ring.deriveNewest(CONTEXT), text, CONTEXT).toString('hex')
   }
@@ -69,7 +69,7 @@ export class OperatorSessions {
   }
 
   /** What every form of the session carries. Another site cannot know it, and that of another session does not fit. */
-  proofOf({ id }: OperatorSession): string {
+  createProof({ id }: OperatorSession): string {
     return proofWith(this.#given.ring.deriveNewest(CONTEXT), id)
   }
 
@@ -88,7 +88,7 @@ export class OperatorSessions {
   }
 
   async #operatorWith(hash: string): Promise<Operator | undefined> {
-    if (sameSecret(hash, hashOf(this.#given.operatorToken))) return { kind: 'operator', name: null }
+    if (sameSecret(hash, hashToken(this.#given.operatorToken))) return { kind: 'operator', name: null }
     const name = await this.#given.store.operators.withToken(hash)
     return name === undefined ? undefined : { kind: 'operator', name }
   }

@@ -10,6 +10,7 @@
  * given up by then; one whose client disconnects leaves the queue without being computed.
  */
 
+import { assertDefined } from '../kit/assert-defined.ts'
 import {
   BoundedQueue,
   type Entry,
@@ -20,8 +21,7 @@ import {
 import { FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { must } from '../kit/must.ts'
-import { networkOf, widerNetworkOf } from '../kit/network.ts'
+import { toNetwork, toWiderNetwork } from '../kit/network.ts'
 import { comparableHash } from './password-hash.ts'
 
 /** Each hash takes 64 MiB while it is computed. */
@@ -87,7 +87,7 @@ class PasswordLine implements Line<Requester> {
   }
 
   add(entry: Entry, requester: Requester): boolean {
-    const added = this.#lanes[requester.lane].add(placeOf(requester), entry)
+    const added = this.#lanes[requester.lane].add(queuePlace(requester), entry)
     if (added.outcome === 'full') return false
     added.displaced?.refuse('full')
     return true
@@ -96,7 +96,7 @@ class PasswordLine implements Line<Requester> {
   take(): Entry | undefined {
     for (let step = 0; step < TURNS.length; step += 1) {
       const turn = (this.#nextTurn + step) % TURNS.length
-      const next = this.#lanes[must(TURNS[turn], 'a turn')].take()
+      const next = this.#lanes[assertDefined(TURNS[turn], 'a turn')].take()
       if (next === undefined) continue
       this.#nextTurn = turn + 1
       return next
@@ -105,11 +105,11 @@ class PasswordLine implements Line<Requester> {
   }
 
   remove(entry: Entry, requester: Requester): boolean {
-    return this.#lanes[requester.lane].remove(placeOf(requester), entry)
+    return this.#lanes[requester.lane].remove(queuePlace(requester), entry)
   }
 
   noteTurn(requester: Requester): void {
-    this.#lanes[requester.lane].noteTurn(placeOf(requester))
+    this.#lanes[requester.lane].noteTurn(queuePlace(requester))
   }
 }
 
@@ -179,10 +179,10 @@ function perLane<T>(make: (lane: Lane) => T): Record<Lane, T> {
 }
 
 /** The group and member under which the queue counts a requester. */
-function placeOf(requester: Requester): QueuePlace {
+function queuePlace(requester: Requester): QueuePlace {
   if (requester.lane === 'known') return { group: requester.account, member: requester.browser }
   if (requester.lane === 'operator') return { group: '', member: '' }
-  return { group: widerNetworkOf(requester.address), member: networkOf(requester.address) }
+  return { group: toWiderNetwork(requester.address), member: toNetwork(requester.address) }
 }
 
 const base64 = (bytes: number) =>

@@ -1,7 +1,7 @@
 import { hmacSha256 } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
-import { Recent } from '../kit/recent.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 import { SecretBox } from '../kit/secret-box.ts'
 import type { StoredStreamKey } from '../store/commands/users.ts'
 import type { SealedStreamKey, StreamKeyRow, StreamKeySlot } from '../store/queries/stream-keys.ts'
@@ -16,7 +16,7 @@ export class StreamKeys {
   readonly #ring: KeyRing
   readonly #box: SecretBox
   /** Opened keys by their sealed form, because opening one is expensive. */
-  readonly #opened = new Recent<{ user_id: string; slot: StreamKeySlot; key: string }>(MAX_OPENED)
+  readonly #opened = new LruCache<{ user_id: string; slot: StreamKeySlot; key: string }>(MAX_OPENED)
 
   constructor(ring: KeyRing) {
     this.#ring = ring
@@ -34,7 +34,7 @@ export class StreamKeys {
 
   /** A key as it is stored: sealed with the newest master key, with a lookup hash under the same one. */
   seal(user_id: string, slot: StreamKeySlot, key: string): StoredStreamKey {
-    const box = this.#box.seal(key, bindingOf(user_id, slot))
+    const box = this.#box.seal(key, keyBinding(user_id, slot))
     return { ...box, lookup_hash: this.#lookupHash(box.key_id, key) }
   }
 
@@ -48,7 +48,7 @@ export class StreamKeys {
 
   /** Whether a row opens and its lookup hash matches. */
   isWhole(row: StreamKeyRow): boolean {
-    const key = this.#box.open(row, bindingOf(row.user_id, row.slot))
+    const key = this.#box.open(row, keyBinding(row.user_id, row.slot))
     return key !== undefined && this.#lookupHash(row.key_id, key) === row.lookup_hash
   }
 
@@ -56,7 +56,7 @@ export class StreamKeys {
   open(user_id: string, stored: SealedStreamKey): string | undefined {
     const known = this.#opened.get(stored.sealed)
     if (known?.user_id === user_id && known.slot === stored.slot) return known.key
-    const key = this.#box.open(stored, bindingOf(user_id, stored.slot))
+    const key = this.#box.open(stored, keyBinding(user_id, stored.slot))
     if (key !== undefined) this.#opened.set(stored.sealed, { user_id, slot: stored.slot, key })
     return key
   }
@@ -69,6 +69,6 @@ export class StreamKeys {
 }
 
 /** A name may be a number, so the forms differ. */
-function bindingOf(user_id: string, slot: StreamKeySlot): string {
+function keyBinding(user_id: string, slot: StreamKeySlot): string {
   return typeof slot === 'number' ? `${user_id}/${slot}` : `${user_id}/extra/${slot}`
 }

@@ -35,7 +35,7 @@ export function isWellFormed(text: string): boolean {
 }
 
 /** The only form in which a token is stored. */
-export const hashOf = sha256Hex
+export const hashToken = sha256Hex
 
 export interface Lifetimes {
   readonly app_seconds: number
@@ -59,7 +59,7 @@ export function issueAppToken(
   access_token = mintSecret('app'),
 ): Issue {
   const row = {
-    hash: hashOf(access_token),
+    hash: hashToken(access_token),
     kind: 'app' as const,
     client_id,
     user_id: null,
@@ -86,9 +86,9 @@ export function mintPair(
   },
 ) {
   return {
-    access: { hash: hashOf(access_token), expires_at: expiry(now, user_seconds) },
+    access: { hash: hashToken(access_token), expires_at: expiry(now, user_seconds) },
     refresh: {
-      hash: hashOf(refresh_token),
+      hash: hashToken(refresh_token),
       expires_at: refresh_seconds === undefined ? NEVER : expiry(now, refresh_seconds),
     },
     answer: (scope: string[]) => ({

@@ -7,7 +7,7 @@ import { confirmReplacing, type Output, writeFile } from './terminal/output-file
 import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
 import { UsageError } from './usage-error.ts'
-import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
+import { openApp, requestedServer, type Server, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ExportFlags extends TargetFlags {
   readonly withSecrets?: boolean
@@ -66,13 +66,13 @@ function serverForExport(flags: ExportFlags): Server | undefined {
     )
   }
   if (flags.withSecrets && flags.url !== undefined) refuse()
-  const server = serverOf(flags)
+  const server = requestedServer(flags)
   if (flags.withSecrets && server !== undefined) refuse()
   return server
 }
 
 async function exportLocally(flags: ExportFlags, write: Write): Promise<number> {
-  const app = await openAppOf(settingsOfExistingStore(flags))
+  const app = await openApp(settingsOfExistingStore(flags))
   try {
     const { store, streamKeys } = app.services
     return await exportLines(store, flags.withSecrets ? { streamKeys } : {}, write)

@@ -13,7 +13,7 @@ interface Reached {
 }
 
 /** What was done, and the command that does the rest. */
-export function messageOf(
+export function interruptionMessage(
   file: string,
   { dryRun, fromLine }: ImportOptions,
   { isApplying, lastLine, hasChanged = false, isRemote = false }: Reached,

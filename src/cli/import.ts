@@ -15,7 +15,7 @@ import {
 import { linesOf } from '../transfer/lines.ts'
 import { comingFrom, openFile, type Rereadable, SpoolError, spool } from '../transfer/spool.ts'
 import { commandLine } from './command-line.ts'
-import { messageOf } from './import-interruption.ts'
+import { interruptionMessage } from './import-interruption.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { ByteProgress } from './terminal/byte-progress.ts'
@@ -26,7 +26,7 @@ import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
 import { type Cell, FittedTable } from './terminal/table.ts'
 import { widthOfTerminal } from './terminal/width.ts'
-import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
+import { openApp, requestedServer, type Server, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 /** Bounds the memory for a file in which every line is invalid. */
 const MAX_SKIPPED_KEPT = 10_000
@@ -71,7 +71,7 @@ type Result = ImportSummary & { readonly skipped_lines: readonly SkippedLine[] }
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const { continue: continues = false, dryRun = false, fromLine } = flags
   const options = { continues, dryRun, fromLine }
-  const server = serverOf(flags)
+  const server = requestedServer(flags)
   const result = await (server === undefined
     ? importLocally(file, options, flags)
     : importRemotely(file, options, server))
@@ -87,7 +87,7 @@ async function importLocally(file: string, options: ImportOptions, flags: Import
     await using cleanup = new AsyncDisposableStack()
     const input = cleanup.adopt(await openInput(file, spoolFolder), opened => opened.close())
     const isAlone = !options.dryRun && isStoreUnused(config)
-    const { services } = cleanup.adopt(await openAppOf(config), app => app.close())
+    const { services } = cleanup.adopt(await openApp(config), app => app.close())
     const store = services.store.as(commandLine('ImportLines'))
     const running = new Import(input, options, { ...services, store, isAlone })
     return await follow(file, options, running.run(), () => running.stop(), running)
@@ -207,7 +207,7 @@ async function follow(
   // Of a file with empty lines the last one is an earlier line, from which to resume is safe.
   const lastLine = options.fromLine - 1 + reported
   const reached = local ?? { isApplying: reported > 0, lastLine, isRemote: true }
-  if (isStopped) throw new Interrupted(messageOf(file, options, reached))
+  if (isStopped) throw new Interrupted(interruptionMessage(file, options, reached))
   throw new OperatorError('the response of the server is incomplete: run the import again, which is safe')
 }
 
@@ -230,7 +230,9 @@ function describeSummary({ types, ...summary }: ImportSummary): string {
   const outcomes = ['created', 'changed', 'unchanged'] as const
   const numbers = outcomes.map(outcome => ({ heading: outcome.toUpperCase(), align: 'right' as const }))
   const table = new FittedTable([{ heading: 'TYPE' }, ...numbers], width, paintFor(process.stdout))
-  const cellOf = (text: string): Cell => [[{ text }]]
-  const cells = rows.map(([type, counts]) => [type, ...outcomes.map(each => count(counts[each]))].map(cellOf))
+  const textCell = (text: string): Cell => [[{ text }]]
+  const cells = rows.map(([type, counts]) =>
+    [type, ...outcomes.map(each => count(counts[each]))].map(textCell),
+  )
   return `${head}\n\n${table.page(cells).trimEnd()}`
 }

@@ -111,7 +111,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    return exitCodeOf(error)
+    return toExitCode(error)
   } finally {
     await logLines.flush(FLUSH_MILLISECONDS)
   }
@@ -133,7 +133,7 @@ function throwInsteadOfExit(command: Command): void {
   for (const each of command.commands) throwInsteadOfExit(each)
 }
 
-function exitCodeOf(error: unknown): number {
+function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof InvalidSettings) {
     for (const violation of error.violations) printError(violation)

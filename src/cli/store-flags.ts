@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { OperatorError } from '../kit/operator-error.ts'
 import { type Config, readConfig } from '../server/config.ts'
-import { prepareDataFolder, storeFileOf } from '../server/data-folder.ts'
+import { prepareDataFolder, storeFilePath } from '../server/data-folder.ts'
 import { openStore } from '../server/open-store.ts'
-import { flagOf, SETTINGS, type Setting } from '../server/settings.ts'
+import { formatFlag, SETTINGS, type Setting } from '../server/settings.ts'
 
 /** The settings that have a flag, by the attribute of the flag. */
 const STORE_FLAGS = { data: SETTINGS.dataFolder, databaseUrl: SETTINGS.databaseUrl }
@@ -46,7 +46,7 @@ export function configFlag(command: Command): Command {
 export function settingFlags(command: Command, rows: readonly Setting[]): Command {
   for (const { name, kind, meaning } of rows) {
     const value = kind.isSwitch ? '' : ` <${kind.sample}>`
-    const option = new Option(flagOf(name) + value, `${meaning} (${name})`)
+    const option = new Option(formatFlag(name) + value, `${meaning} (${name})`)
     // For help and completion; the value is checked with the other settings.
     if (kind.choices !== undefined && !kind.isSwitch) option.argChoices = [...kind.choices]
     command.addOption(option)
@@ -55,23 +55,23 @@ export function settingFlags(command: Command, rows: readonly Setting[]): Comman
 }
 
 /** The configuration, with the settings that these flags give. */
-export function configOf(flags: SettingFlags<typeof ALL_FLAGS>): Config {
+export function readStoreConfig(flags: SettingFlags<typeof ALL_FLAGS>): Config {
   return readConfig(settingsIn(flags), flags.config)
 }
 
 export function settingsIn(flags: SettingFlags<typeof ALL_FLAGS>): Record<string, string | undefined> {
   const given = Object.entries(ALL_FLAGS) as [keyof typeof ALL_FLAGS, Setting][]
-  return Object.fromEntries(given.map(([flag, { name }]) => [name, textOf(flags[flag])]))
+  return Object.fromEntries(given.map(([flag, { name }]) => [name, flagText(flags[flag])]))
 }
 
-function textOf(value: string | true | undefined): string | undefined {
+function flagText(value: string | true | undefined): string | undefined {
   return value === true ? '1' : value
 }
 
 /** The configuration of an existing store. Throws instead of creating a folder that may be mistyped. */
 export function settingsOfExistingStore(flags: StoreFlags): Config {
-  const config = configOf(flags)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
+  const config = readStoreConfig(flags)
+  if (config.databaseUrl === undefined && !existsSync(storeFilePath(config))) {
     throw new OperatorError(
       `no store in ${config.dataFolder}: give its folder with --data, or create one with strand migrate`,
     )
@@ -83,7 +83,7 @@ export function settingsOfExistingStore(flags: StoreFlags): Config {
 export function settingsOfNamedStore(flags: StoreFlags): Config {
   const isNew = flags.data !== undefined && (!existsSync(flags.data) || readdirSync(flags.data).length === 0)
   if (!isNew) return settingsOfExistingStore(flags)
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   if (config.databaseUrl === undefined) prepareDataFolder(config)
   return config
 }

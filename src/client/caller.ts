@@ -1,10 +1,10 @@
 import { isRepeatable, pause, waitAfter } from './attempts.ts'
 import type { Call } from './call.ts'
 import { checkCallOptions } from './check-options.ts'
-import { errorOf, noAnswer, notJson, type ReceivedResponse } from './failures.ts'
+import { noAnswer, notJson, type ReceivedResponse, toStrandError } from './failures.ts'
 import type { ClientOptions } from './options.ts'
 import { type Input, type PackedRequest, packInput } from './request.ts'
-import { infoOf } from './response-info.ts'
+import { toResponseInfo } from './response-info.ts'
 import type { CallOptions } from './signatures.ts'
 import { StrandError } from './strand-error.ts'
 import { TokenSource } from './token-source.ts'
@@ -101,20 +101,20 @@ export class Caller {
     const { call, packed, base, attempt } = sending
     const { id: operation, method } = call
     const url = base.replace(/\/+$/, '') + packed.path
-    const headers = this.#headersOf(sending)
+    const headers = this.#requestHeaders(sending)
     await this.#options.onRequest?.({ operation, method, url, headers, attempt })
     const startedAt = performance.now()
     const received = await this.#exchange(url, headers, sending)
     if (received instanceof StrandError) return received
     this.#options.onResponse?.({
-      ...infoOf(received.response),
+      ...toResponseInfo(received.response),
       operation,
       method,
       url,
       attempt,
       milliseconds: performance.now() - startedAt,
     })
-    return received.response.ok ? answerIn(call, received) : errorOf(call, received, base)
+    return received.response.ok ? answerIn(call, received) : toStrandError(call, received, base)
   }
 
   /** A complete response, or the error that there was none. */
@@ -141,7 +141,7 @@ export class Caller {
     }
   }
 
-  #headersOf({ call, packed, key, token }: Sending): Headers {
+  #requestHeaders({ call, packed, key, token }: Sending): Headers {
     const headers = new Headers()
     const { clientId } = this.#options
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
@@ -168,7 +168,7 @@ function answerIn(call: Call, received: ReceivedResponse): { readonly answer: un
   try {
     const answer: unknown = JSON.parse(received.text)
     if (typeof answer === 'object' && answer !== null)
-      Object.defineProperty(answer, 'response', { value: infoOf(received.response) })
+      Object.defineProperty(answer, 'response', { value: toResponseInfo(received.response) })
     return { answer }
   } catch (cause) {
     return notJson(call, received, cause)

@@ -24,9 +24,9 @@ export async function verifySignature(
   secrets: string | readonly string[],
   options: { readonly now?: number; readonly maxAgeSeconds?: number } = {},
 ): Promise<boolean> {
-  const id = headerOf(message, 'message-id')
-  const timestamp = headerOf(message, 'message-timestamp')
-  const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(headerOf(message, 'message-signature') ?? '') ?? []
+  const id = readHeader(message, 'message-id')
+  const timestamp = readHeader(message, 'message-timestamp')
+  const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(readHeader(message, 'message-signature') ?? '') ?? []
   if (id === undefined || timestamp === undefined || hex === undefined) return false
   const sentAt = Date.parse(timestamp)
   const { now = Date.now(), maxAgeSeconds = MAX_AGE_SECONDS } = options
@@ -38,7 +38,7 @@ export async function verifySignature(
   return false
 }
 
-function headerOf({ headers }: SignedMessage, name: string): string | undefined {
+function readHeader({ headers }: SignedMessage, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(PREFIX + name) ?? undefined
   const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[PREFIX + name]
   return typeof value === 'string' ? value : value?.[0]
@@ -120,7 +120,7 @@ export function createEventReceiver(options: EventReceiverOptions): (request: Re
       await once(id, async () => {
         if (request.headers.get(`${PREFIX}message-type`) === 'revocation')
           await onRevocation?.(message.subscription)
-        else for (const received of eventsOf(id, message)) await onEvent(received)
+        else for (const received of listEvents(id, message)) await onEvent(received)
       })
     } catch {
       return new Response(null, { status: 500 })
@@ -136,7 +136,7 @@ interface Message {
   readonly events?: readonly { readonly id: string; readonly data: unknown }[]
 }
 
-function eventsOf(id: string, { subscription, event, events }: Message): ReceivedEvent[] {
+function listEvents(id: string, { subscription, event, events }: Message): ReceivedEvent[] {
   const type = subscription.type
   const all = events ?? [{ id, data: event }]
   return all.map(each => ({ id: each.id, type, event: each.data, subscription }) as ReceivedEvent)

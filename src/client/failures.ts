@@ -1,6 +1,6 @@
 import type { Call } from './call.ts'
 import { reasonPhrases } from './calls.ts'
-import { infoOf } from './response-info.ts'
+import { toResponseInfo } from './response-info.ts'
 import { StrandError } from './strand-error.ts'
 
 /** A response whose body was read completely. */
@@ -10,7 +10,7 @@ export interface ReceivedResponse {
 }
 
 /** The error in a response. A proxy in front of the server may answer with something other than JSON. */
-export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base: string): StrandError {
+export function toStrandError({ id }: Call, { response, text }: ReceivedResponse, base: string): StrandError {
   const { status } = response
   const reported = readErrorBody(text)
   const message = reported.message ?? `${id} failed with status ${status}; the response has no error message.`
@@ -18,10 +18,11 @@ export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base
   return new StrandError({
     status,
     error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
-    message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
+    message:
+      status === 404 && isNoRoute ? `${message} Is ${describeBase(base)} the right base URL?` : message,
     operation: id,
     ...readInput(response.headers.get('strand-error-input')),
-    response: infoOf(response),
+    response: toResponseInfo(response),
   })
 }
 
@@ -30,7 +31,7 @@ export function notJson({ id }: Call, { response }: ReceivedResponse, cause: unk
   const { status } = response
   const message = `${id}: the response with status ${status} is not JSON.`
   const error = 'Bad Answer'
-  return new StrandError({ status, error, message, operation: id, response: infoOf(response) }, cause)
+  return new StrandError({ status, error, message, operation: id, response: toResponseInfo(response) }, cause)
 }
 
 /** Error codes of Bun, Node and the name resolver for a failed connection. */
@@ -45,20 +46,20 @@ export function noAnswer({ id }: Call, cause: unknown, base: string): StrandErro
 function whyNot(cause: unknown, base: string): string {
   const reason = cause instanceof Error ? cause.message : String(cause)
   const { origin } = new URL(base)
-  const code = codeOf(cause) ?? codeOf((cause as { cause?: unknown })?.cause)
+  const code = errorCode(cause) ?? errorCode((cause as { cause?: unknown })?.cause)
   return code !== undefined && UNREACHED.test(code)
     ? `${origin} cannot be reached (${code})`
     : `${origin}: ${reason}`
 }
 
 /** Node puts the code on the cause of the error. */
-function codeOf(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : undefined
 }
 
 /** A base URL for display: without user name and password. */
-function placeOf(base: string): string {
+function describeBase(base: string): string {
   const { origin, pathname } = new URL(base)
   return pathname === '/' ? origin : origin + pathname
 }

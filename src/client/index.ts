@@ -2,7 +2,7 @@ import type { ControlMethods, HelixMethods, OauthMethods, PlaybackMethods } from
 import { Caller } from './caller.ts'
 import { calls } from './calls.ts'
 import { checkClientOptions } from './check-options.ts'
-import { methodsOf } from './methods.ts'
+import { createMethods } from './methods.ts'
 import type { ClientOptions } from './options.ts'
 
 export type * from './api.ts'
@@ -36,9 +36,9 @@ export function createClient(options: ClientOptions): Client {
   checkClientOptions(options)
   const caller = new Caller(options)
   return {
-    helix: methodsOf<HelixMethods>(caller, calls.helix),
-    oauth: methodsOf<OauthMethods>(caller, calls.oauth),
-    playback: methodsOf<PlaybackMethods>(caller, calls.playback),
-    control: methodsOf<ControlMethods>(caller, calls.control),
+    helix: createMethods<HelixMethods>(caller, calls.helix),
+    oauth: createMethods<OauthMethods>(caller, calls.oauth),
+    playback: createMethods<PlaybackMethods>(caller, calls.playback),
+    control: createMethods<ControlMethods>(caller, calls.control),
   }
 }

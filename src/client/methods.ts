@@ -12,12 +12,12 @@ interface Rows {
 }
 
 /** The operations of a family as functions. Only the types decide what each accepts. */
-export function methodsOf<Methods>(caller: Caller, calls: Readonly<Record<string, Call>>): Methods {
-  const methods = Object.entries(calls).map(([name, call]) => [name, methodOf(caller, call)] as const)
+export function createMethods<Methods>(caller: Caller, calls: Readonly<Record<string, Call>>): Methods {
+  const methods = Object.entries(calls).map(([name, call]) => [name, createMethod(caller, call)] as const)
   return Object.fromEntries(methods) as Methods
 }
 
-function methodOf(caller: Caller, call: Call) {
+function createMethod(caller: Caller, call: Call) {
   const send = (input: Input = {}, options?: CallOptions) => caller.send(call, input, options)
   const pages = (input: Input = {}, options?: CallOptions) => pagesOf(at => send(at, options), input)
   return Object.assign(send, {

@@ -18,11 +18,11 @@ export interface ResponseInfo {
   readonly rate: RateState | undefined
 }
 
-export function infoOf({ status, headers }: Pick<Response, 'status' | 'headers'>): ResponseInfo {
-  return { status, headers, requestId: headers.get('x-request-id') ?? undefined, rate: rateOf(headers) }
+export function toResponseInfo({ status, headers }: Pick<Response, 'status' | 'headers'>): ResponseInfo {
+  return { status, headers, requestId: headers.get('x-request-id') ?? undefined, rate: readRate(headers) }
 }
 
-function rateOf(headers: Headers): RateState | undefined {
+function readRate(headers: Headers): RateState | undefined {
   const limit = wholeNumber(headers, 'ratelimit-limit')
   const remaining = wholeNumber(headers, 'ratelimit-remaining')
   const reset = wholeNumber(headers, 'ratelimit-reset')

@@ -174,7 +174,7 @@ export function familyOf(operation: Pick<Operation, 'path'>): Family {
 }
 
 /** All query parameters, including those of the page rule. */
-export function queryParametersOf(operation: Operation): TObject {
+export function queryParameters(operation: Operation): TObject {
   return Type.Object({
     ...operation.query?.properties,
     ...(operation.page === undefined ? {} : pageParameters(operation.page)),
@@ -182,7 +182,7 @@ export function queryParametersOf(operation: Operation): TObject {
 }
 
 /** All problems that an operation may answer with, apart from `internal`. */
-export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
+export function listProblems(operation: Operation): ReadonlySet<ProblemName> {
   const names = new Set<ProblemName>(['malformed_query'])
   for (const name of accessProblems(operation)) names.add(name)
   for (const name of inputProblems(operation)) names.add(name)
@@ -203,7 +203,7 @@ function accessProblems({ access }: Operation): ProblemName[] {
 }
 
 function inputProblems(operation: Operation): ProblemName[] {
-  const query = queryParametersOf(operation)
+  const query = queryParameters(operation)
   const names: ProblemName[] = []
   const fields = { ...query.properties, ...operation.body?.properties }
   const required = [...(query.required ?? []), ...(operation.body?.required ?? [])]

@@ -4,14 +4,14 @@ import { Type } from './schema.ts'
 /** How an operation's list is paged (D-13, D-14). Parameters, cursor and answer shape follow from it. */
 export interface PageRule {
   /** Page size without `first`. */
-  readonly standard: number
-  /** Filters by id or login: with one of them and without `first` the page size is 100, so that a batch fits on one page. */
+  readonly default: number
+  /** The largest `first`. */
+  readonly maximum: number
+  /** Filters by id or login: with one of them and without `first` the page size is the maximum, so that a batch fits on one page. */
   readonly wholeBatchOf?: readonly string[]
   /** Whether the list can also be paged backwards. */
   readonly before: boolean
 }
-
-export const MAX_PAGE = 100
 
 /** Maximum values of all parameters that name rows, together (D-62). */
 export const MAX_LOOK_UP = 100
@@ -26,28 +26,28 @@ const Pagination = Type.Object(
 )
 
 /** The answer of a list operation. */
-export function pageOf<Item extends TSchema>(item: Item) {
+export function pageSchema<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), pagination: Pagination })
 }
 
 /** The usual list, forward only: its page rule and its answer. */
 export function listing<Item extends TSchema>(item: Item) {
-  return { page: { standard: 20, before: false }, returns: pageOf(item) } as const
+  return { page: { default: 20, maximum: 100, before: false }, returns: pageSchema(item) } as const
 }
 
 /** The answer of a list operation that also counts: `total` is the size of the whole list. */
-export function countedPageOf<Item extends TSchema>(item: Item, description: string) {
+export function countedPageSchema<Item extends TSchema>(item: Item, description: string) {
   const total = Type.Integer({ minimum: 0, description })
   return Type.Object({ total, data: Type.Array(item), pagination: Pagination })
 }
 
 /** The answer of an operation that returns one resource: an array with exactly one element. */
-export function oneOf<Item extends TSchema>(item: Item) {
+export function singleSchema<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item, { minItems: 1, maxItems: 1 }) })
 }
 
 /** The answer of an operation that returns all its rows at once (D-63). */
-export function rowsOf<Item extends TSchema>(item: Item) {
+export function rowsSchema<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item) })
 }
 
@@ -57,8 +57,8 @@ export function pageParameters(rule: PageRule): Record<string, TSchema> {
     first: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MAX_PAGE,
-        description: `Page size (default: ${rule.standard}${rule.wholeBatchOf ? `, or 100 with ${rule.wholeBatchOf.map(name => `\`${name}\``).join(' or ')}` : ''}).`,
+        maximum: rule.maximum,
+        description: `Page size (default: ${rule.default}${rule.wholeBatchOf ? `, or ${rule.maximum} with ${rule.wholeBatchOf.map(name => `\`${name}\``).join(' or ')}` : ''}).`,
       }),
     ),
     after: Type.Optional(Type.String({ description: 'Cursor of the previous page.' })),
@@ -74,13 +74,13 @@ export function pageParameters(rule: PageRule): Record<string, TSchema> {
 export type Key = readonly (string | number)[]
 
 /** The part of a list that a request asks for, with the cursor decoded. */
-export interface Window {
+export interface PageRequest {
   readonly first: number
   readonly direction: 'forward' | 'backward'
   /** The key to start after (forward) or to end before (backward); absent on the first page. */
   readonly from?: Key
   /** State that the cursor carries besides its position, such as the ranking or the video of the first page. */
-  readonly memory?: Key
+  readonly cursorState?: Key
 }
 
 /** One page: rows in list order, and whether more may follow in the requested direction. */

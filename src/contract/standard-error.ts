@@ -24,6 +24,6 @@ const CODES: Readonly<Partial<Record<ProblemName, string>>> = {
   internal: 'server_error',
 }
 
-export function standardErrorOf(name: ProblemName): string {
+export function standardErrorText(name: ProblemName): string {
   return CODES[name] ?? 'invalid_request'
 }

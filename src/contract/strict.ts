@@ -110,7 +110,7 @@ export const STRICT_RULES = {
 export const strictRules: readonly StrictRule[] = Object.values(STRICT_RULES)
 
 /** The rules that apply to an operation. */
-export function strictRulesOf(operation: Pick<Operation, 'id' | 'path'>): readonly StrictRule[] {
+export function listStrictRules(operation: Pick<Operation, 'id' | 'path'>): readonly StrictRule[] {
   return strictRules.filter(rule => {
     if (rule.operation !== undefined) return rule.operation === operation.id
     return rule.place === undefined && familyOf(operation) === 'helix'
@@ -121,8 +121,8 @@ export function strictRulesOf(operation: Pick<Operation, 'id' | 'path'>): readon
 export type StrictProblem = 'token_not_revocable' | 'revoking_client_not_found'
 
 /** What an operation may answer with in strict mode, beyond the problems that it declares. */
-export function strictProblemsOf(operation: Pick<Operation, 'id' | 'path'>): ReadonlySet<ProblemName> {
-  return new Set(strictRulesOf(operation).flatMap(({ problem }) => problem ?? []))
+export function listStrictProblems(operation: Pick<Operation, 'id' | 'path'>): ReadonlySet<ProblemName> {
+  return new Set(listStrictRules(operation).flatMap(({ problem }) => problem ?? []))
 }
 
 /** A repeatable parameter has a list of texts. */

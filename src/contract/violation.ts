@@ -19,7 +19,7 @@ const ARTICLES: Readonly<Record<string, string>> = {
 }
 
 /** The name of the invalid field, without array indexes. Empty: the whole value. */
-export function fieldOf({ instancePath, schemaPath }: Violation): string {
+export function violatedField({ instancePath, schemaPath }: Violation): string {
   const path = instancePath.split('/').slice(1)
   const isNamed = /\/patternProperties\/[^/]*$/.test(schemaPath)
   while (!isNamed && path.length > 1 && /^[0-9]+$/.test(path.at(-1) ?? '')) path.pop()
@@ -27,13 +27,13 @@ export function fieldOf({ instancePath, schemaPath }: Violation): string {
 }
 
 /** What the value must be, as the end of a sentence. */
-export function reasonOf(root: TSchema, violation: Violation): string {
+export function explainViolation(root: TSchema, violation: Violation): string {
   const params = violation.params as Record<string, unknown>
   const { limit } = params
   const known = knownFields(root, violation)
   if (known !== undefined) return `there is no such field; the fields are ${known.join(', ')}`
   const { hint, size } = schemaAt(root, violation.schemaPath)
-  const value = subjectOf(root, violation)
+  const value = violatedSubject(root, violation)
   const variants = hintOfUnion(root, violation)
   if (variants !== undefined) return `${value} must be ${variants}`
   if (size !== undefined && /^((min|max)Items|maxProperties)$/.test(violation.keyword))
@@ -73,7 +73,7 @@ function hintOfUnion(root: TSchema, { schemaPath }: Violation): unknown {
 }
 
 /** The invalid value: in a list with a `size`, the entry by its position. */
-function subjectOf(root: TSchema, { schemaPath, instancePath }: Violation): string {
+function violatedSubject(root: TSchema, { schemaPath, instancePath }: Violation): string {
   const place = /\/([0-9]+)$/.exec(instancePath)?.[1]
   const list = /^(.*)\/items$/.exec(schemaPath)?.[1]
   if (place === undefined || list === undefined) return 'the value'

@@ -23,7 +23,7 @@ export async function prepareWorld(
   const plan = () => planWorld(options, clock.now(), streamKeys)
   const first = plan()
   // A process that was killed may have left a snapshot.
-  if (options === wanted) await store.commands.runSteps({ steps: stepsOf(first) })
+  if (options === wanted) await store.commands.runSteps({ steps: listSteps(first) })
   else await store.commands.dropSnapshot({})
   const begin = (world: WorldPlan) => {
     for (const fault of world.faults) demo?.faults.plan(fault)
@@ -35,7 +35,7 @@ export async function prepareWorld(
   demo?.useStates({
     recreate: async () => {
       const again = plan()
-      await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })
+      await store.commands.runSteps({ steps: [['clearEverything', {}], ...listSteps(again)] })
       begin(again)
     },
     save: async () => {
@@ -71,8 +71,8 @@ async function storedOptions(
   )
 }
 
-function stepsOf({ steps, options }: WorldPlan): Step[] {
-  return [...steps, ['noteFact', { name: FACT, value: JSON.stringify(options) }]]
+function listSteps({ steps, options }: WorldPlan): Step[] {
+  return [...steps, ['setFact', { name: FACT, value: JSON.stringify(options) }]]
 }
 
 /** The secrets of a demo world are public: a real server must not serve one. */

@@ -1,5 +1,5 @@
 /** Organizations, games, benefits and clients of a scenario, and what its other entries call them. */
-import { hashOf } from '../auth/tokens.ts'
+import { hashToken } from '../auth/tokens.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { demoDigest, demoRandom, demoSecret } from './demo-secret.ts'
 import type {
@@ -103,7 +103,7 @@ function planClients(draft: Draft, catalog: Catalog, { clients = {} }: Scenario)
     const app_token = kind === 'public' ? '' : demoSecret(seed, 'app', source)
     const owner = { organization_id, owner_user_id: null }
     const client = { id, name, ...owner, kind, redirect_uris, implicit_grant, device_flow }
-    steps.push(['createClient', { client, secret_hash: secret === '' ? null : hashOf(secret) }])
+    steps.push(['createClient', { client, secret_hash: secret === '' ? null : hashToken(secret) }])
     if (app_token !== '') issueToken(draft, now, { token: app_token, client_id: id, name: source })
     things[entry] = { id, secret, app_token }
     catalog.clients.set(entry, { id })
@@ -112,7 +112,7 @@ function planClients(draft: Draft, catalog: Catalog, { clients = {} }: Scenario)
 }
 
 /** The benefit and the game that an entry asks for. */
-export function dropOf(
+export function planDrop(
   catalog: Catalog,
   { benefit = 'benefit', game }: { readonly benefit?: string; readonly game?: string },
   place: string,

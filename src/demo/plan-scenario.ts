@@ -1,5 +1,5 @@
 /** Adds the contents of a scenario to the demo world, and describes them. The same seed gives the same ids. */
-import { hashOf } from '../auth/tokens.ts'
+import { hashToken } from '../auth/tokens.ts'
 import type { Fault } from '../contract/resources/fault.ts'
 import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
@@ -12,7 +12,7 @@ import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
 import { planCampaigns } from './plan-campaigns.ts'
-import { type Catalog, type Drop, dropOf, inventedUuid, planCatalog } from './plan-catalog.ts'
+import { type Catalog, type Drop, inventedUuid, planCatalog, planDrop } from './plan-catalog.ts'
 import { type PlannedEvent, planEvents } from './scenario-events.ts'
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
@@ -43,21 +43,21 @@ export interface ScenarioPlan {
 interface ScenarioDraft extends ScenarioContext {
   readonly faults: Fault[]
   /** The id of a user of the scenario, or of a role. */
-  idOf(person: string): string
+  findId(person: string): string
 }
 
 export function planScenario(scenario: Scenario, context: ScenarioContext): ScenarioPlan {
   const { users = {}, entitlements = {}, tokens = {} } = scenario
   const { catalog } = context
-  const idOf = (person: string) =>
+  const findId = (person: string) =>
     context.roles[person]?.id ?? users[person]?.id ?? inventedUserId(person, context.seed)
-  const draft: ScenarioDraft = { ...context, steps: [], faults: [], idOf }
+  const draft: ScenarioDraft = { ...context, steps: [], faults: [], findId }
   const things: Things = {
     ...planCatalog(draft, catalog, scenario),
     ...planUsers(draft, users),
     ...planEntitlements(draft, entitlements),
     ...planTokens(draft, tokens),
-    ...planCampaigns(draft, catalog, idOf, scenario),
+    ...planCampaigns(draft, catalog, findId, scenario),
   }
   for (const fault of scenario.faults ?? []) draft.faults.push(withIds(fault, things))
   refuseTaken(context.steps, draft.steps, things)
@@ -71,22 +71,22 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
 
 /** A fault with ids in place of the names of entries. */
 function withIds(fault: Fault, things: Things): Fault {
-  const idOf = <T>(value: T) =>
+  const findId = <T>(value: T) =>
     typeof value === 'string' && Object.hasOwn(things, value) ? (things[value]?.id ?? value) : value
   const { entitlement_id, where } = fault
   return {
     ...fault,
-    ...(entitlement_id !== undefined && { entitlement_id: idOf(entitlement_id) }),
+    ...(entitlement_id !== undefined && { entitlement_id: findId(entitlement_id) }),
     ...(where && {
-      where: Object.fromEntries(Object.entries(where).map(([name, value]) => [name, idOf(value)])),
+      where: Object.fromEntries(Object.entries(where).map(([name, value]) => [name, findId(value)])),
     }),
   }
 }
 
 /** Rejects values that are already taken, by the demo or within the scenario. */
 function refuseTaken(before: readonly Step[], steps: readonly Step[], things: Things): void {
-  const taken = new Set(before.flatMap(claimsOf).map(claim => claim.join(' ')))
-  for (const claim of steps.flatMap(claimsOf)) {
+  const taken = new Set(before.flatMap(listClaims).map(claim => claim.join(' ')))
+  for (const claim of steps.flatMap(listClaims)) {
     const [kind, value] = claim
     if (taken.has(claim.join(' '))) {
       const { section, field, holds } = CLAIMS[kind]
@@ -113,7 +113,7 @@ const CLAIMS = {
   client: { section: 'clients', field: 'id', holds: (thing: ScenarioThing) => thing.id },
 } as const
 
-function claimsOf([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, value: string])[] {
+function listClaims([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, value: string])[] {
   if (name === 'putUser') {
     return [
       ['user', args.id],
@@ -135,18 +135,18 @@ function inventedUserId(name: string, seed: number): string {
 }
 
 function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>): Things {
-  const { steps, seed, now, idOf } = draft
+  const { steps, seed, now, findId } = draft
   const things: Record<string, ScenarioThing> = {}
   const follows: Follow[] = []
   for (const [name, user] of Object.entries(users)) {
-    const id = idOf(name)
+    const id = findId(name)
     const login = user.login ?? name.toLowerCase()
     const display_name = user.display_name ?? login
     const { description, broadcaster_type, email } = user
     const profile = { display_name, description, broadcaster_type, email }
     putUser(draft, { id, login, ...profile, isNew: true, created: now - OLD_ACCOUNT })
     const { title, language, tags, game } = user.stream ?? {}
-    const game_id = gameOf(draft, game)
+    const game_id = findGame(draft, game)
     steps.push(['changeChannel', { user_id: id, title, language, tags, game_id, video_id: '' }])
     for (let index = 0; index < (user.past_videos ?? 0); index++) {
       const began = now - (24 * (index + 1) + 1) * HOUR
@@ -157,34 +157,34 @@ function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>):
       steps.push(['changeChannel', { user_id: id, vod_enabled: user.vod_enabled, video_id: '' }])
     const stream_id = user.stream && planStream(draft, id, user.stream)
     const token = demoSecret(seed, 'user', `scenario user ${name}`)
-    const owner = { user_id: id, scopes: SCOPES, client_id: clientOf(draft, 'client') }
+    const owner = { user_id: id, scopes: SCOPES, client_id: findClientId(draft, 'client') }
     issueToken(draft, now, { ...owner, token, name: token })
     things[name] = { id, login, token, ...(stream_id !== undefined && { stream_id }) }
-    for (const followed of user.follows ?? []) follows.push(followOf(draft, id, followed))
+    for (const followed of user.follows ?? []) follows.push(planFollow(draft, id, followed))
   }
   for (const [name, { editors = [] }] of Object.entries(users))
     for (const editor of editors)
-      steps.push(['putEditor', { user_id: idOf(name), editor_id: idOf(editor), now }])
+      steps.push(['putEditor', { user_id: findId(name), editor_id: findId(editor), now }])
   if (follows.length > 0) steps.push(['putFollows', { follows, now }])
   return things
 }
 
-function followOf(
-  { idOf, now }: ScenarioDraft,
+function planFollow(
+  { findId, now }: ScenarioDraft,
   user_id: string,
   followed: string | { readonly user: string; readonly followed_seconds_ago: number },
 ): Follow {
-  if (typeof followed === 'string') return { user_id, broadcaster_id: idOf(followed) }
+  if (typeof followed === 'string') return { user_id, broadcaster_id: findId(followed) }
   const followed_at = isoSeconds(now - followed.followed_seconds_ago * 1000)
-  return { user_id, broadcaster_id: idOf(followed.user), followed_at }
+  return { user_id, broadcaster_id: findId(followed.user), followed_at }
 }
 
 /** The id of a game by its name; empty: no game. */
-function gameOf({ catalog, own }: ScenarioDraft, name: string | undefined): string {
+function findGame({ catalog, own }: ScenarioDraft, name: string | undefined): string {
   return name === undefined ? own.game_id : (catalog.games.get(name)?.id ?? '')
 }
 
-const clientOf = ({ catalog }: ScenarioDraft, name: string): string => catalog.clients.get(name)?.id ?? ''
+const findClientId = ({ catalog }: ScenarioDraft, name: string): string => catalog.clients.get(name)?.id ?? ''
 
 type ScenarioStream = NonNullable<NonNullable<Scenario['users']>[string]['stream']>
 
@@ -203,7 +203,7 @@ function streamIds(user_id: string, index: number): { stream_id: string; video_i
 }
 
 function planEntitlements(draft: ScenarioDraft, entitlements: NonNullable<Scenario['entitlements']>): Things {
-  const { steps, faults, now, idOf } = draft
+  const { steps, faults, now, findId } = draft
   const things: Record<string, ScenarioThing> = {}
   for (const [name, wanted] of Object.entries(entitlements)) {
     const { update_status = 'SUCCESS', granted_seconds_ago = 60, fulfillment_status } = wanted
@@ -213,7 +213,7 @@ function planEntitlements(draft: ScenarioDraft, entitlements: NonNullable<Scenar
     const id = entitlement_id.toLowerCase()
     const { organization_id, ...drop } = dropFor(draft, wanted, `$.entitlements.${name}`)
     const timestamp = isoMillis(now - granted_seconds_ago * 1000)
-    const grant = { id, user_id: idOf(wanted.user ?? 'viewer'), ...drop, timestamp, timestampGiven: true }
+    const grant = { id, user_id: findId(wanted.user ?? 'viewer'), ...drop, timestamp, timestampGiven: true }
     steps.push(['grantEntitlements', { grants: [grant] }])
     if (fulfillment_status === 'FULFILLED') {
       const reach = { organization_id }
@@ -232,7 +232,7 @@ type ScenarioEntitlement = NonNullable<Scenario['entitlements']>[string]
 function dropFor(draft: ScenarioDraft, wanted: ScenarioEntitlement, place: string): Drop {
   const isForeign = wanted.update_status === 'UNAUTHORIZED'
   if (isForeign && wanted.benefit === undefined && wanted.game === undefined) return draft.others
-  const drop = dropOf(draft.catalog, wanted, place)
+  const drop = planDrop(draft.catalog, wanted, place)
   if (!isForeign || drop.organization_id !== draft.own.organization_id) return drop
   throw new InvalidScenario(
     `${place}.benefit must belong to another organization than "client", to be UNAUTHORIZED`,
@@ -247,14 +247,14 @@ function planTokens(draft: ScenarioDraft, tokens: NonNullable<Scenario['tokens']
   const things: Record<string, ScenarioThing> = {}
   for (const [name, { kind = 'user', state = 'good', ...wanted }] of Object.entries(tokens)) {
     const token = demoSecret(draft.seed, kind, `scenario token ${name}`)
-    const client_id = clientOf(draft, wanted.client ?? 'client')
-    const user_id = kind === 'app' ? undefined : draft.idOf(wanted.user ?? 'broadcaster')
+    const client_id = findClientId(draft, wanted.client ?? 'client')
+    const user_id = kind === 'app' ? undefined : draft.findId(wanted.user ?? 'broadcaster')
     const scopes = kind === 'app' ? [] : (wanted.scopes ?? SCOPES)
     const seconds = wanted.expires_in ?? TOKEN_SECONDS
     // An expired token was issued longer ago than it lives.
     const issued = state === 'expired' ? draft.now - (seconds + 1) * 1000 : draft.now
     issueToken(draft, issued, { token, user_id, scopes, client_id, seconds, name: token })
-    if (state === 'revoked') draft.steps.push(['revokeToken', { hash: hashOf(token) }])
+    if (state === 'revoked') draft.steps.push(['revokeToken', { hash: hashToken(token) }])
     things[name] = { token, client_id, scopes, ...(user_id !== undefined && { user_id }) }
   }
   return things

@@ -1,6 +1,7 @@
 /** The demo's streams and their markers. */
+
+import { assertDefined } from '../kit/assert-defined.ts'
 import { isoSeconds } from '../kit/clock.ts'
-import { must } from '../kit/must.ts'
 import type { SeededRandom } from '../kit/random.ts'
 import type { Draft } from './draft.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
@@ -18,7 +19,7 @@ interface StreamDraft extends Draft {
 /** A stream that ran yesterday and left a video with markers. */
 export function planPastVideo(draft: StreamDraft, person: Person): void {
   const began = draft.now - 1500 * MINUTE
-  draft.steps.push(['startStream', streamOf(draft.random, person, began, false)])
+  draft.steps.push(['startStream', planOneStream(draft.random, person, began, false)])
   planMarkers(draft, person, began, 8)
   draft.steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])
 }
@@ -38,7 +39,12 @@ export function planStream(
       user_id: person.id,
       title: random.pick(TITLES),
       // The first broadcaster plays the first game; a few of the others play none.
-      game_id: index === 0 ? must(games[0], 'a game').id : random.next() < 0.05 ? '' : random.pick(games).id,
+      game_id:
+        index === 0
+          ? assertDefined(games[0], 'a game').id
+          : random.next() < 0.05
+            ? ''
+            : random.pick(games).id,
       language: random.pick(LANGUAGES),
       tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
       is_mature: random.next() < 0.1,
@@ -48,12 +54,12 @@ export function planStream(
     },
   ])
   const viewer_count = Math.floor(20_000 / (index + 1)) + random.between(0, 40)
-  steps.push(['startStream', { ...streamOf(random, person, began), viewer_count }])
+  steps.push(['startStream', { ...planOneStream(random, person, began), viewer_count }])
   if (index === 0) planMarkers(draft, person, began, 25)
 }
 
 /** Ids are derived from that of the user, so that they are unique. */
-function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
+function planOneStream(random: SeededRandom, person: Person, began: number, again = true) {
   return {
     user_id: person.id,
     stream_id: String(40_000_000_000 + Number(person.id) * 10 + random.between(0, 4) + (again ? 5 : 0)),

@@ -57,14 +57,14 @@ export function checkScenario(value: unknown): Scenario {
   const compiled = Compile(Scenario)
   if (!compiled.Check(value)) {
     const [, [first]] = compiled.Errors(value)
-    throw new InvalidScenario(first === undefined ? '$ is not a scenario' : sentenceOf(first))
+    throw new InvalidScenario(first === undefined ? '$ is not a scenario' : formatViolation(first))
   }
   const scenario = value as Scenario
   for (const violation of violationsAbout(scenario)) throw new InvalidScenario(violation)
   return scenario
 }
 
-function sentenceOf(violation: Violation & { readonly message: string }): string {
+function formatViolation(violation: Violation & { readonly message: string }): string {
   const { keyword, instancePath, params, message } = violation
   const place = jsonPath(instancePath)
   const { allowedValues = [] } = params as { allowedValues?: readonly string[] }

@@ -17,7 +17,7 @@ export interface PlannedEvent {
 }
 
 interface Context {
-  idOf(person: string): string
+  findId(person: string): string
   readonly own: { readonly benefit_id: string; readonly game_id: string }
 }
 
@@ -25,13 +25,13 @@ export function planEvents(events: readonly ScenarioEvent[], context: Context): 
   return events
     .map(event => ({
       after: event.after_seconds * 1000,
-      stepAt: (now: number) => stepOf(event, context, now),
+      stepAt: (now: number) => planStep(event, context, now),
     }))
     .sort((one, other) => one.after - other.after)
 }
 
-function stepOf(event: ScenarioEvent, { idOf, own }: Context, now: number): Step {
-  const user_id = idOf(event.user)
+function planStep(event: ScenarioEvent, { findId, own }: Context, now: number): Step {
+  const user_id = findId(event.user)
   switch (event.type) {
     case 'stream.online':
       return [
@@ -45,7 +45,7 @@ function stepOf(event: ScenarioEvent, { idOf, own }: Context, now: number): Step
     case 'channel.follow':
       return [
         'putFollows',
-        { follows: [{ user_id: idOf(event.by ?? 'viewer'), broadcaster_id: user_id }], now },
+        { follows: [{ user_id: findId(event.by ?? 'viewer'), broadcaster_id: user_id }], now },
       ]
     case 'drop.entitlement.grant': {
       const { benefit_id, game_id } = own

@@ -1,5 +1,5 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import { hashOf } from '../auth/tokens.ts'
+import { hashToken } from '../auth/tokens.ts'
 import type { Fault } from '../contract/resources/fault.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
@@ -82,10 +82,10 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
   const client = planClient(draft, 'Reef drops back end', organization.id)
   const other_client = planClient(draft, 'Northlight overlay', other_organization.id)
   const holders = [viewer, editor, offline, ...live.slice(0, 6)]
-  const tokenOf = ({ login }: Person) => demoSecret(seed, 'user', login)
+  const userToken = ({ login }: Person) => demoSecret(seed, 'user', login)
   for (const person of holders) {
     const owner = { client_id: client.id, user_id: person.id, scopes: SCOPES }
-    issueToken(draft, now, { ...owner, token: tokenOf(person), name: person.login })
+    issueToken(draft, now, { ...owner, token: userToken(person), name: person.login })
   }
 
   const created_at = inventTime(profiles, now)
@@ -112,8 +112,8 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     planScenario(options.scenario, {
       ...draft,
       roles: { broadcaster, editor, offline, viewer } satisfies Record<(typeof ROLES)[number], Person>,
-      own: dropOf(own),
-      others: dropOf(others),
+      own: describeDrop(own),
+      others: describeDrop(others),
       catalog: {
         organizations: new Map(Object.entries({ organization, other_organization })),
         games: new Map(games.map(game => [game.name, game])),
@@ -123,7 +123,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     })
   if (scenario !== undefined) steps.push(...scenario.steps)
 
-  const withToken = (person: Person) => ({ id: person.id, token: tokenOf(person) })
+  const withToken = (person: Person) => ({ id: person.id, token: userToken(person) })
   return {
     options,
     steps,
@@ -135,13 +135,13 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       other_organization: { id: other_organization.id },
       client,
       other_client,
-      users: holders.map(person => ({ ...person, token: tokenOf(person), password, scopes: SCOPES })),
-      broadcaster: { ...broadcaster, token: tokenOf(broadcaster) },
+      users: holders.map(person => ({ ...person, token: userToken(person), password, scopes: SCOPES })),
+      broadcaster: { ...broadcaster, token: userToken(broadcaster) },
       editor: withToken(editor),
       offline: withToken(offline),
       viewer: withToken(viewer),
-      game: { id: dropOf(own).game_id },
-      benefit: { id: dropOf(own).benefit_id },
+      game: { id: describeDrop(own).game_id },
+      benefit: { id: describeDrop(own).benefit_id },
       ...(scenario && { scenario: scenario.things }),
     },
   }
@@ -168,7 +168,7 @@ function planBenefits(
 }
 
 /** The first benefit with its game. */
-function dropOf({ organization_id, benefits: [benefit] }: Benefits) {
+function describeDrop({ organization_id, benefits: [benefit] }: Benefits) {
   return { organization_id, benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
 }
 
@@ -192,7 +192,7 @@ function planClient(draft: Draft, name: string, organization_id: string): WorldC
     implicit_grant: false,
     device_flow: true,
   }
-  steps.push(['createClient', { client, secret_hash: hashOf(secret) }])
+  steps.push(['createClient', { client, secret_hash: hashToken(secret) }])
   issueToken(draft, now, { token: app_token, client_id: id, name })
   return { id, secret, app_token }
 }

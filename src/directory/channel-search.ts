@@ -5,10 +5,10 @@
  * compares numbers only, so the worst case, in which no row or only the last ones fit, is short too: below 1 ms of CPU time
  * for 100,000 live channels.
  */
-import type { Page, Window } from '../contract/page.ts'
+import type { Page, PageRequest } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import { type ChannelSearch, fits, isExact } from '../domain/channel-search.ts'
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 import type { LiveRows } from './live-rows.ts'
 import type { LiveRow } from './row.ts'
 
@@ -18,7 +18,7 @@ export type FoundStream = Omit<Stream, 'viewer_count'>
 export function searchLive(
   rows: LiveRows,
   search: ChannelSearch,
-  { first, from: [rank = 0, login = ''] = [] }: Window,
+  { first, from: [rank = 0, login = ''] = [] }: PageRequest,
 ): Page<FoundStream> {
   const found = rank === 0 ? exactRows(rows, search, String(login)) : []
   const order = rows.logins.order
@@ -29,7 +29,7 @@ export function searchLive(
   for (let place = start; place < order.length && found.length <= first; place++) {
     const index = order[place] as number
     if (marks[index] !== 1 && inGame[games[index] as number] !== 1) continue
-    const row = must(rows.at(index), 'a live row')
+    const row = assertDefined(rows.at(index), 'a live row')
     if (!isExact(search, row.login)) found.push(row)
   }
   return { rows: found.slice(0, first).map(foundStream), more: found.length > first }
@@ -43,7 +43,7 @@ export function markBeginning({ logins, otherNames, indexes }: LiveRows, search:
   for (const texts of [logins, otherNames])
     for (const prefix of search.prefixes) {
       const { order } = texts
-      const [start, end] = texts.rangeOf(prefix)
+      const [start, end] = texts.prefixRange(prefix)
       for (let place = start; place < end; place++) marks[order[place] as number] = 1
     }
   return marks
@@ -58,5 +58,5 @@ function exactRows(rows: LiveRows, { spellings }: ChannelSearch, after: string):
 }
 
 function placeAfter({ logins }: LiveRows, login: string): number {
-  return logins.placeOf(login) + logins.equalTo(login, logins.order.length).length
+  return logins.findPlace(login) + logins.equalTo(login, logins.order.length).length
 }

@@ -36,11 +36,11 @@ export function findLive(rows: LiveRows, search: SiteSearch, most: number): Foun
     const place = placeInChannel(search, { login, name, searched: rows.searchedAt(index) })
     if (place !== undefined) found.push({ row, place })
   }
-  const viewersOf = ({ index }: LiveRow) => rows.counts[index] as number
+  const viewerCount = ({ index }: LiveRow) => rows.counts[index] as number
   return found
     .sort(
       (a, b) =>
-        a.place - b.place || viewersOf(b.row) - viewersOf(a.row) || (a.row.login < b.row.login ? -1 : 1),
+        a.place - b.place || viewerCount(b.row) - viewerCount(a.row) || (a.row.login < b.row.login ? -1 : 1),
     )
     .slice(0, most)
 }

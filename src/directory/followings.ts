@@ -1,4 +1,4 @@
-import { Recent } from '../kit/recent.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 import type { FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
@@ -12,14 +12,14 @@ const MAX_FOLLOWS = 1_000_000
 export class Followings implements FeedSubscriber {
   readonly #store: Pick<Store, 'follows'>
   readonly #directory: Directory
-  readonly #known: Recent<readonly Channel[]>
+  readonly #known: LruCache<readonly Channel[]>
   /** Counts invalidations: a look-up during which one happens may be stale and is not cached. */
   #invalidations = 0
 
   constructor(store: Pick<Store, 'follows'>, directory: Directory, maxFollows = MAX_FOLLOWS) {
     this.#store = store
     this.#directory = directory
-    this.#known = new Recent(maxFollows, {
+    this.#known = new LruCache(maxFollows, {
       weigh: channels => 1 + channels.length,
       dropped: lists => this.#release(lists),
     })

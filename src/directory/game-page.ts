@@ -1,4 +1,4 @@
-import type { Window } from '../contract/page.ts'
+import type { PageRequest } from '../contract/page.ts'
 import type { Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import type { FeedPoint } from '../store/feed.ts'
@@ -11,11 +11,11 @@ import { cutPage, toRank, type WalkPage } from './stream-page.ts'
 export function pageOfGames(
   { games, totals }: GameRanking,
   rows: LiveRows,
-  window: Window,
+  window: PageRequest,
   point: FeedPoint,
 ): WalkPage<Rank> {
   const forward = window.direction === 'forward'
-  const idAt = (place: number) => rows.games.nameOf(games[place] as number)
+  const idAt = (place: number) => rows.games.nameFor(games[place] as number)
   const found: Rank[] = []
   let place = startAmong(
     games.length,

@@ -16,15 +16,15 @@ export interface GameRanking {
 /** `counts` and `gameAt` are by `LiveRow.index`. Streams without a game do not count. */
 export function rankGames(counts: Int32Array, gameAt: Int32Array, names: Numbers): GameRanking {
   const [none] = names.find([''])
-  const totalOf = new Float64Array(names.size)
+  const totals = new Float64Array(names.size)
   const isLive = new Uint8Array(names.size)
   for (let index = 0; index < counts.length; index++) {
     const game = gameAt[index] as number
     if (game === NO_STREAM || game === none) continue
-    totalOf[game] = (totalOf[game] as number) + (counts[index] as number)
+    totals[game] = (totals[game] as number) + (counts[index] as number)
     isLive[game] = 1
   }
   const byId = names.inDecimalOrder().filter(game => isLive[game] === 1)
-  const games = Int32Array.from(largestFirst(byId, game => totalOf[game] as number))
-  return { games, totals: Float64Array.from(games, game => totalOf[game] as number) }
+  const games = Int32Array.from(largestFirst(byId, game => totals[game] as number))
+  return { games, totals: Float64Array.from(games, game => totals[game] as number) }
 }

@@ -2,7 +2,7 @@ import { isRecent, type PlaybackSession } from '../domain/playback.ts'
 import type { Clock } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { networkOf, siteOf } from '../kit/network.ts'
+import { toNetwork, toSite } from '../kit/network.ts'
 import type { Store } from '../store/store.ts'
 
 /** Sessions that a process counts. */
@@ -50,18 +50,18 @@ export class Heartbeats {
       known.at = at
       return
     }
-    const [network, site] = [networkOf(address), `site ${siteOf(address)}`]
+    const [network, site] = [toNetwork(address), `site ${toSite(address)}`]
     const isFull =
       this.#heard.size >= this.#most ||
-      this.#countOf(network) >= MAX_PER_NETWORK ||
-      this.#countOf(site) >= MAX_PER_SITE
+      this.#countViewers(network) >= MAX_PER_NETWORK ||
+      this.#countViewers(site) >= MAX_PER_SITE
     if (isFull) {
       this.#refused += 1
       return
     }
     this.#heard.set(id, { user_id, network, site, at })
-    this.#owners.set(network, this.#countOf(network) + 1)
-    this.#owners.set(site, this.#countOf(site) + 1)
+    this.#owners.set(network, this.#countViewers(network) + 1)
+    this.#owners.set(site, this.#countViewers(site) + 1)
   }
 
   /** Reports the sessions by channel. Called every few seconds. */
@@ -92,14 +92,14 @@ export class Heartbeats {
       if (isRecent(at, now)) continue
       this.#heard.delete(id)
       for (const owner of [network, site]) {
-        const count = this.#countOf(owner) - 1
+        const count = this.#countViewers(owner) - 1
         if (count > 0) this.#owners.set(owner, count)
         else this.#owners.delete(owner)
       }
     }
   }
 
-  #countOf(owner: string): number {
+  #countViewers(owner: string): number {
     return this.#owners.get(owner) ?? 0
   }
 }

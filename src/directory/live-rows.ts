@@ -1,6 +1,6 @@
 import { imageUrl } from '../contract/image-urls.ts'
 import { isOtherName } from '../domain/channel-search.ts'
-import { fold } from '../domain/fold.ts'
+import { normalizeName } from '../domain/normalize-name.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import type { LiveStream } from '../store/feed.ts'
 import type { RankedStream } from '../store/queries/streams.ts'
@@ -145,13 +145,13 @@ export class LiveRows {
   /** The rows that started last, the latest first. */
   latest(count: number): LiveRow[] {
     const indexes: number[] = []
-    const startOf = (at: number) => this.#starts[indexes[at] as number] as number
+    const startAt = (at: number) => this.#starts[indexes[at] as number] as number
     for (let index = 0; index < this.#used; index++) {
       if (this.#games[index] === NO_STREAM) continue
       const start = this.#starts[index] as number
-      if (indexes.length === count && startOf(count - 1) >= start) continue
+      if (indexes.length === count && startAt(count - 1) >= start) continue
       let at = indexes.length
-      while (at > 0 && startOf(at - 1) < start) at -= 1
+      while (at > 0 && startAt(at - 1) < start) at -= 1
       indexes.splice(at, 0, index)
       indexes.length = Math.min(indexes.length, count)
     }
@@ -296,17 +296,20 @@ export class LiveRows {
     const hasMoved = !isNew && (row.game !== game || row.language !== language)
     const { text, gap } = withGap(row.id, stream, imageUrl(this.#publicUrl, 'channels', stream.user_id))
     row.login = stream.user_login
-    row.name = fold(stream.user_name)
+    row.name = normalizeName(stream.user_name)
     if (isNew) {
       this.#starts[row.index] = Date.parse(stream.started_at)
       this.#withoutDetails -= 1
     }
     this.logins.set(row.index, row.login)
     this.otherNames.set(row.index, isOtherName(row.login, row.name) ? row.name : undefined)
-    this.#setSearched(row.index, fold([row.login, row.name, stream.title, ...stream.tags].join('\n')))
+    this.#setSearched(
+      row.index,
+      normalizeName([row.login, row.name, stream.title, ...stream.tags].join('\n')),
+    )
     if (this.#gameNames[game] !== stream.game_name) {
       this.#gameNames[game] = stream.game_name
-      this.#foldedGameNames[game] = fold(stream.game_name)
+      this.#foldedGameNames[game] = normalizeName(stream.game_name)
     }
     row.game = game
     this.#setGame(row.index, game)

@@ -1,5 +1,5 @@
+import { assertDefined } from '../kit/assert-defined.ts'
 import { compareDecimal } from '../kit/decimal.ts'
-import { must } from '../kit/must.ts'
 
 /** Assigns small consecutive numbers to names, in the order of their first use. */
 export class Numbers {
@@ -19,14 +19,14 @@ export class Numbers {
     return number
   }
 
-  nameOf(number: number): string {
-    return must(this.#names[number], 'the name of a number')
+  nameFor(number: number): string {
+    return assertDefined(this.#names[number], 'the name of a number')
   }
 
   /** All numbers in the order of their names as decimal ids. Sorted only after names were added. */
   inDecimalOrder(): readonly number[] {
     if (this.#sorted.length !== this.size)
-      this.#sorted = [...this.#names.keys()].sort((a, b) => compareDecimal(this.nameOf(a), this.nameOf(b)))
+      this.#sorted = [...this.#names.keys()].sort((a, b) => compareDecimal(this.nameFor(a), this.nameFor(b)))
     return this.#sorted
   }
 

@@ -66,7 +66,10 @@ export interface SliceFilter {
 }
 
 /** The slices that together contain every match; undefined without a filter. */
-export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): readonly Slice[] | undefined {
+export function findSlices(
+  ranking: Ranking,
+  { games, languages }: SliceFilter,
+): readonly Slice[] | undefined {
   if (games === undefined && languages === undefined) return undefined
   const slices: Slice[] = []
   if (games === undefined) {
@@ -78,7 +81,7 @@ export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): re
       const slice = sliceAt(ranking.byGame, game)
       if (languages === undefined) slices.push(slice)
       else {
-        const byLanguage = byLanguageOf(ranking, game, slice)
+        const byLanguage = sliceByLanguage(ranking, game, slice)
         for (const language of languages) slices.push(byLanguage.get(language) ?? [])
       }
     }
@@ -116,7 +119,7 @@ function sliceAt({ places, starts }: Slices, number: number): Int32Array {
   return places.subarray(starts[number] ?? places.length, starts[number + 1] ?? places.length)
 }
 
-function byLanguageOf({ rows, byBoth }: Ranking, game: number, slice: Int32Array) {
+function sliceByLanguage({ rows, byBoth }: Ranking, game: number, slice: Int32Array) {
   const known = byBoth.get(game)
   if (known !== undefined) return known
   const byLanguage = Map.groupBy(slice, place => (rows[place] as LiveRow).language)

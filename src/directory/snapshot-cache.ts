@@ -27,11 +27,11 @@ export class SnapshotCache {
   }
 
   has(point: FeedPoint): boolean {
-    return this.#snapshots.has(keyOf(point))
+    return this.#snapshots.has(pointKey(point))
   }
 
   find(point: FeedPoint): Snapshot | undefined {
-    return this.#snapshots.get(keyOf(point))
+    return this.#snapshots.get(pointKey(point))
   }
 
   *rankings(): Generator<Ranking> {
@@ -40,7 +40,7 @@ export class SnapshotCache {
 
   /** Adds a snapshot or marks it as used, and drops snapshots that are too old or too many. */
   keep<S extends Snapshot>(snapshot: S, now: number): S {
-    const key = keyOf(snapshot.point)
+    const key = pointKey(snapshot.point)
     snapshot.usedAt = now
     if (!this.#snapshots.delete(key)) this.#counts += snapshot.counts.length
     this.#snapshots.set(key, snapshot)
@@ -59,4 +59,4 @@ export class SnapshotCache {
   }
 }
 
-const keyOf = ({ seq, nonce }: FeedPoint) => `${seq} ${nonce}`
+const pointKey = ({ seq, nonce }: FeedPoint) => `${seq} ${nonce}`

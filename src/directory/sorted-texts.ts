@@ -32,13 +32,13 @@ export class SortedTexts {
   }
 
   /** The place in the order of the first text that is not below this one. */
-  placeOf(text: string): number {
+  findPlace(text: string): number {
     return this.#firstPlace(this.order, 0, each => each >= text)
   }
 
   /** The places of texts that begin with a prefix: from the first, up to but without the second. */
-  rangeOf(prefix: string): [start: number, end: number] {
-    const start = this.placeOf(prefix)
+  prefixRange(prefix: string): [start: number, end: number] {
+    const start = this.findPlace(prefix)
     return [start, this.#firstPlace(this.#order, start, each => !each.startsWith(prefix))]
   }
 
@@ -46,7 +46,7 @@ export class SortedTexts {
   equalTo(text: string, most: number): number[] {
     const order = this.order
     const found: number[] = []
-    for (let place = this.placeOf(text); place < order.length && found.length < most; place++) {
+    for (let place = this.findPlace(text); place < order.length && found.length < most; place++) {
       const index = order[place] as number
       if (this.#texts[index] !== text) break
       found.push(index)

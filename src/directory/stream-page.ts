@@ -1,21 +1,21 @@
-import type { Key, Page, Window } from '../contract/page.ts'
+import type { Key, Page, PageRequest } from '../contract/page.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import type { FeedPoint } from '../store/feed.ts'
-import { type SliceFilter, sliceOf, walkAlong } from './ranking.ts'
+import { findSlices, type SliceFilter, walkAlong } from './ranking.ts'
 import { type LiveRow, type RenderedStream, renderRow } from './row.ts'
 import type { Snapshot } from './snapshot-cache.ts'
 import type { RankedSnapshot } from './snapshots.ts'
 
 /** A page, and the point of its walk for the cursor. */
-export type WalkPage<Row> = Page<Row> & { readonly memory: Key }
+export type WalkPage<Row> = Page<Row> & { readonly cursorState: Key }
 export type StreamPage = WalkPage<RenderedStream>
 
 /** The sort key of streams and games in the directory. */
 export const rankKey = (row: Rank): Key => [row.viewer_count, row.id]
 
 /** The point that a walk started at, from its cursor. */
-export function pointIn({ memory }: Window): FeedPoint | undefined {
-  return memory && { seq: Number(memory[0]), nonce: String(memory[1]) }
+export function pointIn({ cursorState }: PageRequest): FeedPoint | undefined {
+  return cursorState && { seq: Number(cursorState[0]), nonce: String(cursorState[1]) }
 }
 
 /** Matches the current state of a row: a slice reflects the state when it was created. */
@@ -30,10 +30,10 @@ export function matches({ games, languages }: SliceFilter, row: LiveRow): boolea
 export function pageOfRanking(
   { point, ranking }: RankedSnapshot,
   filter: SliceFilter,
-  window: Window,
+  window: PageRequest,
 ): StreamPage {
   const forward = window.direction === 'forward'
-  const next = walkAlong(ranking, sliceOf(ranking, filter), window.from && toRank(window.from), forward)
+  const next = walkAlong(ranking, findSlices(ranking, filter), window.from && toRank(window.from), forward)
   const rows: RenderedStream[] = []
   for (let place = next(); place >= 0; place = next()) {
     const row = ranking.rows[place]
@@ -48,7 +48,7 @@ export function pageOfRanking(
 export function pageOfRows(
   rows: Iterable<LiveRow>,
   { point, counts }: Pick<Snapshot, 'point' | 'counts'>,
-  window: Window,
+  window: PageRequest,
 ): StreamPage {
   const from = window.from && toRank(window.from)
   const forward = window.direction === 'forward'
@@ -69,11 +69,15 @@ export function pageOfRows(
 }
 
 /** Takes rows in walk order, with one extra row if there are more than the page holds, and returns them in list order. */
-export function cutPage<Row>(rows: Row[], { first, direction }: Window, point: FeedPoint): WalkPage<Row> {
+export function cutPage<Row>(
+  rows: Row[],
+  { first, direction }: PageRequest,
+  point: FeedPoint,
+): WalkPage<Row> {
   const more = rows.length > first
   if (more) rows.pop()
   if (direction === 'backward') rows.reverse()
-  return { rows, more, memory: [point.seq, point.nonce] }
+  return { rows, more, cursorState: [point.seq, point.nonce] }
 }
 
 export function toRank([viewer_count, id]: Key): Rank {

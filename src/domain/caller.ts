@@ -37,7 +37,7 @@ export function isSiteUser(caller: Caller): caller is UserCaller {
 }
 
 /** The name of a caller in the audit log. */
-export function actorOf(caller: Caller): string {
+export function actorName(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':
       return 'anonymous'

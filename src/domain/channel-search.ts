@@ -1,5 +1,5 @@
 import type { Key } from '../contract/page.ts'
-import { fold } from './fold.ts'
+import { normalizeName } from './normalize-name.ts'
 
 /** What a search for channels looks for (D-86). */
 export interface ChannelSearch {
@@ -10,8 +10,8 @@ export interface ChannelSearch {
 }
 
 /** Undefined: there is nothing to look for. */
-export function channelSearchOf(query: string): ChannelSearch | undefined {
-  const text = fold(query)
+export function parseChannelSearch(query: string): ChannelSearch | undefined {
+  const text = normalizeName(query)
   if (text.trim() === '') return undefined
   const spellings = [...new Set([text, text.replaceAll(' ', '_'), text.replaceAll(' ', '')])]
   const isCovered = (one: string) => spellings.some(other => other !== one && one.startsWith(other))

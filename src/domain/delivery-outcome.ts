@@ -38,14 +38,14 @@ const GONE = 410
 /** A retry is never early, and late by at most this share of its waiting time. */
 const JITTER = 0.2
 
-export function outcomeOf(sent: SentMessage, answer: ReceiverAnswer, rule: RetryRule): MessageOutcome {
+export function decideOutcome(sent: SentMessage, answer: ReceiverAnswer, rule: RetryRule): MessageOutcome {
   const why = rejection(sent, answer)
   if (why === undefined)
     return sent.kind === 'webhook_callback_verification'
       ? { outcome: 'delivered', subscription: { status: 'enabled', revokes: false } }
       : { outcome: 'delivered' }
   const isGone = answer.status === GONE && sent.kind !== 'webhook_callback_verification'
-  const seconds = isGone ? undefined : retrySecondsOf(sent, rule)
+  const seconds = isGone ? undefined : retryDelay(sent, rule)
   if (seconds !== undefined)
     return { outcome: 'retry', retryMilliseconds: seconds * 1000 * (1 + JITTER * rule.random), answer: why }
   const failed = { outcome: 'failed', answer: why } as const
@@ -67,7 +67,7 @@ function rejection({ challenge }: SentMessage, answer: ReceiverAnswer): string |
 }
 
 /** The waiting time before the next attempt; undefined if there is none. */
-function retrySecondsOf(
+function retryDelay(
   { kind, attempts, status }: SentMessage,
   { retrySeconds }: RetryRule,
 ): number | undefined {

@@ -134,17 +134,17 @@ function callbackViolation(text: string, callbacks: CallbackRule): string | unde
 }
 
 /** Type, version and subject: what an event has in common with its subscriptions. */
-export function topicOf({ type, version }: Pick<EventType, 'type' | 'version'>, subject: string): string {
+export function eventTopic({ type, version }: Pick<EventType, 'type' | 'version'>, subject: string): string {
   return `${type}/${version}/${subject}`
 }
 
 /** The topics of all types that are about this subject. */
 export function topicsAbout(subject: string): string[] {
-  return EVENT_TYPES.map(type => topicOf(type, subject))
+  return EVENT_TYPES.map(type => eventTopic(type, subject))
 }
 
 /** Where messages go. Those for one target are sent a few at a time. */
-export function targetOf(transport: WantedSubscription['transport']): string {
+export function deliveryTarget(transport: WantedSubscription['transport']): string {
   return transport.method === 'websocket'
     ? `${SOCKET_TARGET}${transport.session_id}`
     : `${WEBHOOK_TARGET}${new URL(transport.callback).host}`
@@ -156,7 +156,7 @@ export const SOCKET_TARGET = 'websocket:'
 export const VERIFICATION_QUEUE = 'verification:'
 
 /** Two live subscriptions of a client with the same identity are the same. */
-export function identityOf(client_id: string, owner: string, wanted: WantedSubscription): string {
+export function subscriptionIdentity(client_id: string, owner: string, wanted: WantedSubscription): string {
   const { type, condition, transport } = wanted
   const to = transport.method === 'webhook' ? transport.callback : transport.session_id
   const fields = Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -164,7 +164,7 @@ export function identityOf(client_id: string, owner: string, wanted: WantedSubsc
 }
 
 /** Online and offline messages about one broadcaster to one receiver are sent in order. */
-export function laneOf(client_id: string, wanted: WantedSubscription): string | null {
+export function deliveryLane(client_id: string, wanted: WantedSubscription): string | null {
   const { type, subject, transport } = wanted
   if (!type.type.startsWith('stream.')) return null
   const to = transport.method === 'webhook' ? transport.callback : transport.session_id

@@ -1,6 +1,6 @@
 import type { Key } from '../contract/page.ts'
 import { compareCodePoints } from '../kit/text.ts'
-import { fold } from './fold.ts'
+import { normalizeName } from './normalize-name.ts'
 
 /** What a search for games looks for, folded. */
 export interface GameSearch {
@@ -12,13 +12,13 @@ export interface GameSearch {
 export const FIT = { exact: 0, prefix: 1, words: 2 } as const
 
 /** Undefined: there is nothing to look for. */
-export function gameSearchOf(query: string): GameSearch | undefined {
-  const text = fold(query).trim()
+export function parseGameSearch(query: string): GameSearch | undefined {
+  const text = normalizeName(query).trim()
   return text === '' ? undefined : { text, words: [...new Set(text.split(/\s+/))] }
 }
 
 /** Every word must occur in the name. Undefined: it does not fit. */
-export function fitOf({ text, words }: GameSearch, foldedName: string): number | undefined {
+export function rateFit({ text, words }: GameSearch, foldedName: string): number | undefined {
   if (foldedName === text) return FIT.exact
   if (foldedName.startsWith(text)) return FIT.prefix
   return words.every(word => foldedName.includes(word)) ? FIT.words : undefined

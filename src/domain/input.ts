@@ -2,7 +2,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { type Refusal, refuse } from '../contract/problem.ts'
-import { fieldOf, reasonOf, type Violation } from '../contract/violation.ts'
+import { explainViolation, type Violation, violatedField } from '../contract/violation.ts'
 import { isStorable } from '../kit/text.ts'
 
 export type Fields = Record<string, unknown>
@@ -104,7 +104,11 @@ function explain(schema: TObject, violation: Violation): BadField {
     const path = violation.instancePath.split('/').slice(1)
     return refuse('missing_parameter', [...path, missing].join('.'))
   }
-  return refuse('malformed_parameter', fieldOf(violation) || 'body', reasonOf(schema, violation))
+  return refuse(
+    'malformed_parameter',
+    violatedField(violation) || 'body',
+    explainViolation(schema, violation),
+  )
 }
 
 /** No declared input is nested deeper; what is, has the wrong type somewhere above and is refused for that. */

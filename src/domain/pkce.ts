@@ -9,6 +9,6 @@ export function isWellFormedChallenge(text: string): boolean {
 }
 
 /** The challenge of a verifier; a malformed verifier matches no challenge. */
-export function challengeOf(verifier: string): string {
+export function computeChallenge(verifier: string): string {
   return VERIFIER.test(verifier) ? sha256Base64url(verifier) : 'none'
 }

@@ -2,7 +2,7 @@
  * How well a channel fits a search on the site (D-162). Programs that search with the API look for the beginning of a name
  * (`channel-search.ts`); people remember a part of it, or what the broadcast was about.
  */
-import { type ChannelSearch, channelSearchOf } from './channel-search.ts'
+import { type ChannelSearch, parseChannelSearch } from './channel-search.ts'
 
 export interface SiteSearch {
   readonly names: ChannelSearch
@@ -24,8 +24,8 @@ export const FOUND_IN = {
 } as const
 
 /** Undefined: there is nothing to look for. */
-export function siteSearchOf(query: string): SiteSearch | undefined {
-  const names = channelSearchOf(query.trim())
+export function parseSiteSearch(query: string): SiteSearch | undefined {
+  const names = parseChannelSearch(query.trim())
   const [text = ''] = names?.spellings ?? []
   return names && { names, words: [...new Set(text.split(/\s+/))] }
 }

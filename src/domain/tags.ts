@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../contract/problem.ts'
-import { fold } from './fold.ts'
+import { normalizeName } from './normalize-name.ts'
 
 const MAX_TAGS = 10
 const TAG = /^[\p{L}\p{M}\p{N}]{1,25}$/u
@@ -12,7 +12,7 @@ export function checkTags(tags: readonly string[]): readonly string[] | Refusal<
       const shown = [...tag].slice(0, 40).join('')
       return refuse('malformed_parameter', 'tags', `the tag "${shown}" must be 1 to 25 letters or digits`)
     }
-    const folded = fold(tag)
+    const folded = normalizeName(tag)
     if (!distinct.has(folded)) distinct.set(folded, tag)
   }
   if (distinct.size > MAX_TAGS)

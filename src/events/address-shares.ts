@@ -1,4 +1,4 @@
-import { networkOf } from '../kit/network.ts'
+import { toNetwork } from '../kit/network.ts'
 
 /** Only allowed where the operator trusts callbacks: tests and private networks. */
 const LOOPBACK = /^(?:127\.|::1$)/
@@ -14,7 +14,7 @@ export class AddressShares {
 
   /** Takes a place at all of these addresses. Returns a function that leaves them, or undefined if one has none. */
   take(addresses: readonly string[]): (() => void) | undefined {
-    const networks = [...new Set(addresses.filter(address => !LOOPBACK.test(address)).map(networkOf))]
+    const networks = [...new Set(addresses.filter(address => !LOOPBACK.test(address)).map(toNetwork))]
     if (networks.some(network => (this.#taken.get(network) ?? 0) >= this.#most)) return undefined
     for (const network of networks) this.#taken.set(network, (this.#taken.get(network) ?? 0) + 1)
     let isLeft = false

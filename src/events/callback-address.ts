@@ -33,9 +33,9 @@ const PUBLIC_IPV6 = ['2000::/3']
 /** Special networks inside it: protocol assignments with Teredo, documentation, and 6to4, which contains IPv4 addresses. */
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-const specialIpv4 = listOf(SPECIAL_IPV4, 'ipv4')
-const publicIpv6 = listOf(PUBLIC_IPV6, 'ipv6')
-const specialIpv6 = listOf(SPECIAL_IPV6, 'ipv6')
+const specialIpv4 = toBlockList(SPECIAL_IPV4, 'ipv4')
+const publicIpv6 = toBlockList(PUBLIC_IPV6, 'ipv6')
+const specialIpv6 = toBlockList(SPECIAL_IPV6, 'ipv6')
 
 /** Whether an address is public. Anything that is not an address, or has a zone, is not. */
 export function isPublicAddress(address: string): boolean {
@@ -45,7 +45,7 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && publicIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6')
 }
 
-function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function toBlockList(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')

@@ -4,7 +4,7 @@ import type { MessageKind, ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { uuid } from '../kit/id.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { sampleMessage } from './sample.ts'
-import { bodyOf, headersOf } from './webhook-message.ts'
+import { webhookBody, webhookHeaders } from './webhook-message.ts'
 import { SEND_RULES, WebhookSender } from './webhook-sender.ts'
 
 /** How a receiver of webhooks behaves: what was checked, and what is wrong if something is. */
@@ -43,26 +43,32 @@ export async function checkReceiver(receiver: CheckedReceiver): Promise<Receiver
   const verified = await send({ kind: 'webhook_callback_verification', challenge })
   find(
     'answers a verification with its challenge',
-    refusalOf(verified) ??
+    expectRefusal(verified) ??
       (verified.status !== undefined && verified.body === challenge ? undefined : WRONG_BODY),
   )
   // Without an answer at all, the other checks would only repeat that.
   if (verified.status === undefined) return findings
 
   const id = uuid()
-  find('takes a notification', refusalOf(await send({ id })))
-  find('takes the same notification again', refusalOf(await send({ id })))
+  find('takes a notification', expectRefusal(await send({ id })))
+  find('takes the same notification again', expectRefusal(await send({ id })))
   find(
     'refuses a false signature',
-    acceptanceOf(await send({ headers: { [SIGNATURE]: `sha256=${'0'.repeat(64)}` } })),
+    expectAcceptance(await send({ headers: { [SIGNATURE]: `sha256=${'0'.repeat(64)}` } })),
   )
-  find('refuses a message without a signature', acceptanceOf(await send({ headers: { [SIGNATURE]: '' } })))
+  find(
+    'refuses a message without a signature',
+    expectAcceptance(await send({ headers: { [SIGNATURE]: '' } })),
+  )
   find(
     'refuses an id that was not signed',
-    acceptanceOf(await send({ headers: { 'Twitch-Eventsub-Message-Id': uuid() } })),
+    expectAcceptance(await send({ headers: { 'Twitch-Eventsub-Message-Id': uuid() } })),
   )
-  find('refuses a message that is older than 10 minutes', acceptanceOf(await send({ age: ELEVEN_MINUTES })))
-  find('takes a revocation', refusalOf(await send({ kind: 'revocation' })))
+  find(
+    'refuses a message that is older than 10 minutes',
+    expectAcceptance(await send({ age: ELEVEN_MINUTES })),
+  )
+  find('takes a revocation', expectRefusal(await send({ kind: 'revocation' })))
   return findings
 }
 
@@ -71,12 +77,12 @@ const WRONG_BODY = 'the body of the answer is not the challenge, and nothing els
 const isSuccess = (answer: ReceiverAnswer): boolean =>
   answer.status !== undefined && answer.status >= 200 && answer.status < 300
 
-function refusalOf(answer: ReceiverAnswer): string | undefined {
+function expectRefusal(answer: ReceiverAnswer): string | undefined {
   if (isSuccess(answer)) return undefined
   return answer.status === undefined ? answer.failure : `the answer was ${answer.status} instead of 2xx`
 }
 
-function acceptanceOf(answer: ReceiverAnswer): string | undefined {
+function expectAcceptance(answer: ReceiverAnswer): string | undefined {
   if (answer.status === undefined) return answer.failure
   return isSuccess(answer) ? `the answer was ${answer.status}; it should be 403` : undefined
 }
@@ -89,8 +95,8 @@ export async function sendSample(
 ): Promise<ReceiverAnswer> {
   const sample = sampleMessage(type, url, { ...(kind && { kind }), subject })
   const message: ClaimedDelivery = { ...sample, message: id ?? sample.message }
-  const body = bodyOf([message], challenge)
-  const signed = headersOf(message, { body, secret, now: Date.now() - age })
+  const body = webhookBody([message], challenge)
+  const signed = webhookHeaders(message, { body, secret, now: Date.now() - age })
   const sender = new WebhookSender({ rule: SEND_RULES.any, milliseconds: TIMEOUT_MILLISECONDS })
   const request = { callback: url, headers: { ...signed, ...headers }, body, readsAnswer: true }
   return sender.send(request).finally(() => sender.close())

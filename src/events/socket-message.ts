@@ -44,14 +44,14 @@ export function reconnect({ id, connected_at }: SessionFacts, reconnect_url: str
 export const keepalive = (): string => message('session_keepalive', {})
 
 export function notification(message_id: string, subscription: EventSubscription, event: unknown): string {
-  return message('notification', { subscription, event }, typeOf(subscription), message_id)
+  return message('notification', { subscription, event }, messageType(subscription), message_id)
 }
 
 export function revocation(message_id: string, subscription: EventSubscription): string {
-  return message('revocation', { subscription }, typeOf(subscription), message_id)
+  return message('revocation', { subscription }, messageType(subscription), message_id)
 }
 
-const typeOf = ({ type, version }: EventSubscription) => ({
+const messageType = ({ type, version }: EventSubscription) => ({
   subscription_type: type,
   subscription_version: version,
 })

@@ -5,7 +5,7 @@ import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 
 /** The body of a message; several deliveries of a batched type share one. */
-export function bodyOf(
+export function webhookBody(
   deliveries: readonly [ClaimedDelivery, ...ClaimedDelivery[]],
   challenge: string,
 ): string {
@@ -22,7 +22,7 @@ export function bodyOf(
 }
 
 /** The headers of one attempt. The time is that of the attempt: receivers reject messages that are older than 10 minutes. */
-export function headersOf(
+export function webhookHeaders(
   { message, kind, attempts, type, version }: ClaimedDelivery,
   { body, secret, now }: { readonly body: string; readonly secret: string; readonly now: number },
 ): Record<string, string> {
@@ -33,12 +33,12 @@ export function headersOf(
     'Twitch-Eventsub-Message-Retry': String(attempts),
     'Twitch-Eventsub-Message-Type': kind,
     'Twitch-Eventsub-Message-Timestamp': timestamp,
-    'Twitch-Eventsub-Message-Signature': signatureOf(secret, message + timestamp + body),
+    'Twitch-Eventsub-Message-Signature': signMessage(secret, message + timestamp + body),
     'Twitch-Eventsub-Subscription-Type': type,
     'Twitch-Eventsub-Subscription-Version': version,
   }
 }
 
-function signatureOf(secret: string, text: string): string {
+function signMessage(secret: string, text: string): string {
   return `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`
 }

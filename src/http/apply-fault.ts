@@ -2,7 +2,7 @@
 import { familyOf, type Operation } from '../contract/operation.ts'
 import { Problem, raise, refuse } from '../contract/problem.ts'
 import type { Fault } from '../contract/resources/fault.ts'
-import { tokenProblemOf } from '../operations/faults.ts'
+import { findTokenProblem } from '../operations/faults.ts'
 import { secondsPerPoint } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -39,7 +39,7 @@ export async function applyFault(
     case 'internal_error':
       return raise('internal')
     case 'token_invalid':
-      throw new Problem(refuse(tokenProblemOf(operation) ?? 'token_invalid'))
+      throw new Problem(refuse(findTokenProblem(operation) ?? 'token_invalid'))
     case 'bad_gateway':
       context.answer = BAD_GATEWAY
       return new Response(BAD_GATEWAY, { status: 502, headers: { 'Content-Type': 'text/html' } })

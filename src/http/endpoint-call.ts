@@ -1,9 +1,9 @@
 import type { Operation } from '../contract/operation.ts'
-import type { Key, Page, Window } from '../contract/page.ts'
+import type { Key, Page, PageRequest } from '../contract/page.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Fields } from '../domain/input.ts'
 import type { Call } from '../operations/implement.ts'
-import { logFieldsOf } from './failure.ts'
+import { toLogFields } from './failure.ts'
 import { ONE_PAGE, type Paging } from './paging.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -22,7 +22,7 @@ export class EndpointCall implements Call<Operation> {
   body: never = NO_FIELDS as never
   bodyText = ''
   bodyPieces: AsyncIterable<Uint8Array> = NO_PIECES
-  window: Window = ONE_PAGE
+  window: PageRequest = ONE_PAGE
   idempotencyKey: string | undefined = undefined
   readonly #context: RequestContext
   readonly #paging: Paging
@@ -44,17 +44,17 @@ export class EndpointCall implements Call<Operation> {
   }
 
   get logFields(): Call<Operation>['logFields'] {
-    return () => logFieldsOf(this.#context)
+    return () => toLogFields(this.#context)
   }
 
   get paginate(): Call<Operation>['paginate'] {
-    return <Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key) =>
-      this.#paging.paginate(this, page, keyOf, memory)
+    return <Row>(page: Page<Row>, sortKey: (row: Row) => Key, cursorState?: Key) =>
+      this.#paging.paginate(this, page, sortKey, cursorState)
   }
 
   /** What the cursors of this call are bound to. */
   get binding(): string {
-    this.#binding ??= this.#paging.bindingOf(this.filters, this.caller)
+    this.#binding ??= this.#paging.cursorBinding(this.filters, this.caller)
     return this.#binding
   }
 

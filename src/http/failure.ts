@@ -1,13 +1,13 @@
 import type { Family, Operation } from '../contract/operation.ts'
-import { problemsOf } from '../contract/operation.ts'
+import { listProblems } from '../contract/operation.ts'
 import { Problem, type ProblemName, problem, reasonPhrases } from '../contract/problem.ts'
-import { standardErrorOf } from '../contract/standard-error.ts'
-import { strictProblemsOf } from '../contract/strict.ts'
+import { standardErrorText } from '../contract/standard-error.ts'
+import { listStrictProblems } from '../contract/strict.ts'
 import type { Log } from '../kit/log.ts'
 import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
 import type { RequestContext } from './request-context.ts'
 import type { StoreFailures } from './store-failures.ts'
-import { traceIdOf } from './trace-context.ts'
+import { readTraceId } from './trace-context.ts'
 
 /** The body of an error response: three fields, or two under OAuth (D-4). */
 export function failureBody(
@@ -17,16 +17,16 @@ export function failureBody(
 ): string {
   const { name, status, message, fields } = failure
   if (operation?.standardErrors)
-    return JSON.stringify({ error: standardErrorOf(name), error_description: message, status, message })
+    return JSON.stringify({ error: standardErrorText(name), error_description: message, status, message })
   if (family === 'oauth') return JSON.stringify({ status, message })
   return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message, ...fields })
 }
 
 /** The fields that identify a request in the log. */
-export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
+export function toLogFields({ requestId, headers, operation, tally }: Logged) {
   return {
     request_id: requestId,
-    trace_id: traceIdOf(headers),
+    trace_id: readTraceId(headers),
     operation: operation?.id ?? tally?.name,
   }
 }
@@ -34,7 +34,7 @@ export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
 type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'tally'>
 
 function mayAnswerWith(operation: Operation, name: ProblemName): boolean {
-  return problemsOf(operation).has(name) || strictProblemsOf(operation).has(name)
+  return listProblems(operation).has(name) || listStrictProblems(operation).has(name)
 }
 
 interface FailureLog {
@@ -53,7 +53,7 @@ export function asProblem(thrown: unknown, context: Logged, { log, storeFailures
     if (operation === undefined || thrown.name === 'internal' || mayAnswerWith(operation, thrown.name))
       return thrown
     log.error(
-      { ...logFieldsOf(context), problem: thrown.name },
+      { ...toLogFields(context), problem: thrown.name },
       'an operation failed with an undeclared problem',
     )
     return problem('internal')
@@ -62,13 +62,13 @@ export function asProblem(thrown: unknown, context: Logged, { log, storeFailures
     // Under overload even a summary would mislead; the store reports overload periodically.
     if (thrown instanceof Overloaded)
       log.debug(
-        { ...logFieldsOf(context), reason: thrown.message },
+        { ...toLogFields(context), reason: thrown.message },
         'a request was rejected: the store is overloaded',
       )
-    else storeFailures.note(logFieldsOf(context), thrown.message)
+    else storeFailures.note(toLogFields(context), thrown.message)
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  log.error({ ...logFieldsOf(context), error }, 'a request failed unexpectedly')
+  log.error({ ...toLogFields(context), error }, 'a request failed unexpectedly')
   return problem('internal')
 }

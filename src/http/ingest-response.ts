@@ -24,7 +24,7 @@ interface CallbackResponse {
 
 /** Answers callbacks; `Server` is the media server that a secret belongs to. */
 export interface CallbackHandler<Server> {
-  serverOf(caller: {
+  findServer(caller: {
     readonly adapter: string
     readonly server: string
     readonly secret: string
@@ -43,7 +43,7 @@ export async function answerCallback<Server>(
   const query = new URLSearchParams(search)
   const [adapter = '', name = '', inPath] = path.slice(PREFIX.length).split('/')
   const secret = inPath || (query.get('secret') ?? '')
-  const server = await handler.serverOf({ adapter, server: name, secret, address: address() })
+  const server = await handler.findServer({ adapter, server: name, secret, address: address() })
   if (server === undefined) return new Response(null, { status: 403 })
   if (method === 'GET') return asResponse(await handler.answer(server, { form: query }))
   if (method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'GET, POST' } })

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Operation } from '../contract/operation.ts'
-import { lazily } from '../kit/lazily.ts'
-import { PreparedJson } from '../operations/implement.ts'
+import { lazy } from '../kit/lazy.ts'
+import { RawJson } from '../operations/implement.ts'
 
 /** Serializes the answer of a handler. */
 type Writer = (answer: unknown) => string
@@ -15,11 +15,10 @@ type Writer = (answer: unknown) => string
 export function createReplyWriter(operation: Operation, options: { checked: boolean }): Writer {
   const { returns } = operation
   if (returns === undefined) return () => ''
-  const shape = lazily(() => compileShape(returns))
-  const write: Writer = answer =>
-    answer instanceof PreparedJson ? answer.text : JSON.stringify(shape()(answer))
+  const shape = lazy(() => compileShape(returns))
+  const write: Writer = answer => (answer instanceof RawJson ? answer.text : JSON.stringify(shape()(answer)))
   if (!options.checked) return write
-  const compiled = lazily(() => Compile(returns))
+  const compiled = lazy(() => Compile(returns))
   return answer => {
     const text = write(answer)
     const parsed: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 
 /** A matching route, with the raw values of its placeholders. */
 export interface Match<Target> {
@@ -15,7 +15,7 @@ export class Router<Target> {
 
   add(method: string, path: string, target: Target): void {
     if (path.includes('{')) this.#withPlaceholders.push({ method, segments: path.split('/'), target })
-    else this.#fixedOf(method).set(path, { target, params: NO_PARAMS })
+    else this.#fixedRoutes(method).set(path, { target, params: NO_PARAMS })
   }
 
   find(method: string, path: string): Match<Target> | undefined {
@@ -30,7 +30,7 @@ export class Router<Target> {
     return undefined
   }
 
-  #fixedOf(method: string): Map<string, Match<Target>> {
+  #fixedRoutes(method: string): Map<string, Match<Target>> {
     const known = this.#fixed.get(method)
     if (known !== undefined) return known
     const created = new Map<string, Match<Target>>()
@@ -43,7 +43,7 @@ function fill(pattern: readonly string[], segments: readonly string[]): Record<s
   if (pattern.length !== segments.length) return undefined
   const params: Record<string, string> = {}
   for (const [index, segment] of segments.entries()) {
-    const expected = must(pattern[index], 'a segment of a path')
+    const expected = assertDefined(pattern[index], 'a segment of a path')
     if (expected.startsWith('{')) {
       if (segment === '') return undefined
       params[expected.slice(1, -1)] = segment

@@ -20,6 +20,7 @@ import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-res
 import { answerLive, isLivePath } from './live-response.ts'
 import { answerRecording, isRecordingPath } from './recording-response.ts'
 import type { RequestContext } from './request-context.ts'
+import type { RequestCounter } from './request-metrics.ts'
 import type { Need } from './request-queue.ts'
 import { preflightHeaders } from './response-headers.ts'
 import { type Match, Router } from './router.ts'
@@ -32,7 +33,6 @@ import {
   answerRoot,
   type ServerStatus,
 } from './status-response.ts'
-import type { Tally } from './traffic.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
 
 type Answer = MaybePromise<Response | Refusal>
@@ -43,7 +43,7 @@ export interface Route {
   /** The form of its errors; undefined: that of no family. */
   readonly family?: Family | undefined
   /** The counters of its requests; undefined: those of unknown paths. */
-  readonly tally?: Tally
+  readonly tally?: RequestCounter
   /** Its errors are pages. */
   readonly isPage?: true
   readonly operation?: Endpoint['operation']

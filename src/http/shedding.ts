@@ -17,7 +17,7 @@ const MIN_RESERVED = 16
 const MAX_RESERVED = 1024
 
 /** The number of reserved descriptors: a tenth, within bounds. */
-export function reservedOf(limit: number): number {
+export function reservedPlaces(limit: number): number {
   return Math.min(Math.max(Math.floor(limit / 10), MIN_RESERVED), MAX_RESERVED)
 }
 
@@ -94,7 +94,7 @@ export class DescriptorGuard implements Measured {
   }
 
   #check(listener: SheddingListener): void {
-    const reserved = reservedOf(this.#limit)
+    const reserved = reservedPlaces(this.#limit)
     if (!listener.isOpen) this.#reopenIfPossible(listener, this.#limit - 2 * reserved)
     else if (nextDescriptor() >= this.#limit - reserved) this.#shed(listener)
   }

@@ -1,7 +1,7 @@
 /** What monitors, load balancers and tools ask: whether the server is alive and ready, its metrics, and what it is. */
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import type { RequestContext } from './request-context.ts'
-import { responseHeadersOf } from './response-headers.ts'
+import { selectResponseHeaders } from './response-headers.ts'
 
 export interface ServerStatus {
   readonly version: string
@@ -20,7 +20,7 @@ type Mode = { readonly strict?: true }
 
 function respond(context: RequestContext, status: number, body: object | string): Response {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return responseHeadersOf(undefined).respond(status, text, context)
+  return selectResponseHeaders(undefined).respond(status, text, context)
 }
 
 export function answerAlive(context: RequestContext, mode: Mode): Response {

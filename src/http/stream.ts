@@ -4,7 +4,7 @@ import type { StreamedLines } from '../operations/implement.ts'
  * A streamed response body. Each piece is produced when the previous one was consumed, so a slow reader keeps one piece in
  * memory instead of the whole body. Production ends if the reader disconnects or the server stops.
  */
-export function streamOf(
+export function toByteStream(
   { pieces, close }: StreamedLines,
   onFailure: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {

@@ -29,7 +29,7 @@ export function mayHaveThumbnail(name: ImageName): name is ThumbnailName {
 }
 
 /** For drawn pictures, too: a thumbnail may take their place soon. */
-export function cacheControlOf({ kind }: ThumbnailName): string {
+export function cacheControl({ kind }: ThumbnailName): string {
   return `public, max-age=${MAX_AGE_SECONDS[kind]}`
 }
 
@@ -47,7 +47,7 @@ export async function answerThumbnail(
   )
   if (found === undefined) return undefined
   const headers = {
-    'Cache-Control': cacheControlOf(name),
+    'Cache-Control': cacheControl(name),
     Vary: 'Sec-Fetch-Site',
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -74,7 +74,7 @@ async function ofChannel(
   const jpeg = thumbnails.find(name.id, name)
   if (jpeg !== undefined) return { jpeg }
   if (!directory.isComplete) await directory.complete()
-  const stream = thumbnails.has(name.id) ? undefined : directory.streamOf(name.id)
+  const stream = thumbnails.has(name.id) ? undefined : directory.findStream(name.id)
   const elsewhere = stream && (await store.streams.watchUrlOf(stream.user_login))
   return elsewhere ? { elsewhere } : undefined
 }
@@ -89,7 +89,7 @@ async function ofVideo(
   if (recordings !== undefined) {
     const jpeg = await recordings.readThumbnail(id)
     if (jpeg !== undefined) return { jpeg }
-    if (await Bun.file(recordings.fileOf(id)).exists()) return undefined
+    if (await Bun.file(recordings.filePath(id)).exists()) return undefined
   }
   return { elsewhere }
 }

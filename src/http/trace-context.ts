@@ -2,7 +2,7 @@
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The trace id; undefined if the header is missing or malformed. */
-export function traceIdOf(headers: Headers): string | undefined {
+export function readTraceId(headers: Headers): string | undefined {
   const header = headers.get('traceparent')
   return header === null ? undefined : TRACEPARENT.exec(header.trim())?.[1]
 }

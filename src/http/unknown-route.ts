@@ -38,7 +38,7 @@ export function explainUnknownRoute(method: string, requested: string): Refusal 
   if (missing.length > 0)
     return refuse(
       'operation_not_offered',
-      missing.map(each => titleOf(each, prefix)),
+      missing.map(each => operationTitle(each, prefix)),
     )
   // Under an alias of one path no other path is there.
   const candidates = prefix === '' ? paths.filter(each => each.startsWith(EVENTSUB)) : paths
@@ -60,6 +60,6 @@ function split(requested: string): { prefix: string; path: string } {
     : { prefix: requested.slice(0, end), path: requested.slice(end) }
 }
 
-function titleOf({ method, path, name }: HelixOperation, prefix: string): string {
+function operationTitle({ method, path, name }: HelixOperation, prefix: string): string {
   return `${name} (${method} ${prefix}${path})`
 }

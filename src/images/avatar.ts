@@ -41,7 +41,7 @@ export function drawAvatar(hue: number, random: SeededRandom): Picture {
     ? [colour(0.27, 0.07, hue), colour(0.8, 0.14, hue), colour(0.66, 0.16, hue), colour(0.86, 0.13, accent)]
     : [colour(0.95, 0.03, hue), colour(0.58, 0.17, hue), colour(0.42, 0.13, hue), colour(0.7, 0.17, accent)]
   const sketch = new Sketch(SIZE, SIZE, ground)
-  for (const cell of cellsOf(random).slice(0, random.between(...FILLED))) {
+  for (const cell of chooseCells(random).slice(0, random.between(...FILLED))) {
     const column = Math.floor(cell / CELLS)
     const tile: Tile =
       column === MIDDLE ? random.pick(SYMMETRIC) : { form: random.pick(FORMS), turns: random.between(0, 3) }
@@ -58,7 +58,7 @@ export function drawAvatar(hue: number, random: SeededRandom): Picture {
 }
 
 /** The cells up to the middle column, column by column, in any order. */
-function cellsOf(random: SeededRandom): number[] {
+function chooseCells(random: SeededRandom): number[] {
   const order = Array.from({ length: CELLS * (MIDDLE + 1) }, (_, cell) => ({ cell, rank: random.next() }))
   return order.sort((a, b) => a.rank - b.rank).map(({ cell }) => cell)
 }

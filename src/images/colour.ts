@@ -21,14 +21,14 @@ export function ramp(from: Colour, to: Colour, count: number): Colour[] {
 const CHROMA_STEP = 0.005
 
 /** As `#rrggbb`. A colour that a screen cannot show loses chroma until it can. */
-export function hexOf({ l, c, h }: Colour): string {
+export function toHex({ l, c, h }: Colour): string {
   let chroma = c
   let rgb = linearRgb(l, chroma, h)
   while (chroma > 0 && rgb.some(part => part < -0.0005 || part > 1.0005)) {
     chroma = Math.max(0, chroma - CHROMA_STEP)
     rgb = linearRgb(l, chroma, h)
   }
-  return `#${rgb.map(part => byteOf(part).toString(16).padStart(2, '0')).join('')}`
+  return `#${rgb.map(part => toByte(part).toString(16).padStart(2, '0')).join('')}`
 }
 
 /** The matrices of Björn Ottosson's OKLab. */
@@ -47,7 +47,7 @@ function linearRgb(lightness: number, chroma: number, hue: number): [number, num
 }
 
 /** The sRGB transfer function. */
-function byteOf(linear: number): number {
+function toByte(linear: number): number {
   const part = Math.min(1, Math.max(0, linear))
   const encoded = part <= 0.0031308 ? 12.92 * part : 1.055 * part ** (1 / 2.4) - 0.055
   return Math.round(encoded * 255)

@@ -42,7 +42,7 @@ export function readImagePath(path: string): ImageName | Refusal<'malformed_imag
 }
 
 /** The path of a picture in one spelling. Templates have that of their default size. */
-export function imagePathOf({ kind, id, width, height, format }: ImageName): string {
+export function imagePath({ kind, id, width, height, format }: ImageName): string {
   return `${PREFIX}${kind}/${id}-${width}x${height}.${format}`
 }
 

@@ -5,10 +5,10 @@
  */
 import { problem } from '../contract/problem.ts'
 import { BoundedQueue, type Entry, type Line } from '../kit/bounded-queue.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { NetworkShares } from '../kit/network-shares.ts'
-import { Recent } from '../kit/recent.ts'
-import { type ImageName, imagePathOf } from './image-name.ts'
+import { type ImageName, imagePath } from './image-name.ts'
 import { type Image, render } from './render.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -30,7 +30,7 @@ export class Images implements Measured {
   readonly #render: (name: ImageName) => Promise<Image>
   readonly #queue: BoundedQueue<Order>
   /** By path. */
-  readonly #cache: Recent<Image>
+  readonly #cache: LruCache<Image>
   /** By path, including those that wait. */
   readonly #inProgress = new Map<string, Promise<Image>>()
   #rendered = 0
@@ -44,13 +44,13 @@ export class Images implements Measured {
       refusal: () => problem('images_busy'),
     })
     // It keeps up to twice the weight that it is given.
-    this.#cache = new Recent((options.cacheBytes ?? CACHE_BYTES) / 2, { weigh: weightOf })
+    this.#cache = new LruCache((options.cacheBytes ?? CACHE_BYTES) / 2, { weigh: imageWeight })
   }
 
   /** What the cache weighs. */
   get cachedBytes(): number {
     let bytes = 0
-    for (const [, image] of this.#cache) bytes += weightOf(image)
+    for (const [, image] of this.#cache) bytes += imageWeight(image)
     return bytes
   }
 
@@ -60,7 +60,7 @@ export class Images implements Measured {
 
   /** Throws `images_busy` if too many wait already, of all callers or of the network of this one. */
   async get(name: ImageName, address: () => string): Promise<Image> {
-    const path = imagePathOf(name)
+    const path = imagePath(name)
     return this.cached(path) ?? this.#inProgress.get(path) ?? this.#begin(path, name, address)
   }
 
@@ -130,6 +130,6 @@ class PictureLine implements Line<Order> {
   }
 }
 
-function weightOf({ file }: Image): number {
+function imageWeight({ file }: Image): number {
   return file.size + ENTRY_BYTES
 }

@@ -1,4 +1,4 @@
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 import type { Picture } from './picture.ts'
 
 const PALETTE_SIZE = 256
@@ -38,16 +38,20 @@ export class Palette {
     for (let colour = 0; colour < count; colour++) this.#add({ under: colour, over: colour, share: 0 })
     for (let under = 0; under < count; under++)
       for (let over = under + 1; over < count; over++) this.#addBetween(under, over)
-    const channels = colours.map(channelsOf)
+    const channels = colours.map(parseChannels)
     this.bytes = Uint8Array.from(
       this.#blends.flatMap(({ under, over, share }) =>
-        mixed(must(channels[under], 'a colour'), must(channels[over], 'a colour'), share / this.#parts),
+        mixed(
+          assertDefined(channels[under], 'a colour'),
+          assertDefined(channels[over], 'a colour'),
+          share / this.#parts,
+        ),
       ),
     )
   }
 
-  indexOf(hex: string): number {
-    return must(this.#indexOf.get(hex), hex)
+  findIndex(hex: string): number {
+    return assertDefined(this.#indexOf.get(hex), hex)
   }
 
   /** The entry for a pixel of this entry after a colour covered a share of it. */
@@ -56,9 +60,9 @@ export class Palette {
     if (parts === 0) return entry
     const { under, over, share: before } = this.#blends[entry] as Blend
     // Parts of the same colour add up: shapes that touch leave no gap.
-    if (colour === over) return this.#entryOf(under, over, Math.min(this.#parts, before + parts))
-    if (colour === under) return this.#entryOf(under, over, Math.max(0, before - parts))
-    return this.#entryOf(this.#kept(under, over, before, parts), colour, parts)
+    if (colour === over) return this.#blendedEntry(under, over, Math.min(this.#parts, before + parts))
+    if (colour === under) return this.#blendedEntry(under, over, Math.max(0, before - parts))
+    return this.#blendedEntry(this.#kept(under, over, before, parts), colour, parts)
   }
 
   /**
@@ -76,8 +80,8 @@ export class Palette {
   #addBetween(under: number, over: number): void {
     for (let share = 0; share <= this.#parts; share++) {
       const entry = share === 0 ? under : share === this.#parts ? over : this.#add({ under, over, share })
-      this.#entries[this.#placeOf(under, over, share)] = entry
-      this.#entries[this.#placeOf(over, under, this.#parts - share)] = entry
+      this.#entries[this.#blendedPlace(under, over, share)] = entry
+      this.#entries[this.#blendedPlace(over, under, this.#parts - share)] = entry
     }
   }
 
@@ -85,19 +89,21 @@ export class Palette {
     return this.#blends.push(blend) - 1
   }
 
-  #entryOf(under: number, over: number, share: number): number {
-    return under === over ? under : (this.#entries[this.#placeOf(under, over, share)] as number)
+  #blendedEntry(under: number, over: number, share: number): number {
+    return under === over ? under : (this.#entries[this.#blendedPlace(under, over, share)] as number)
   }
 
-  #placeOf(under: number, over: number, share: number): number {
+  #blendedPlace(under: number, over: number, share: number): number {
     return (under * this.#colours + over) * (this.#parts + 1) + share
   }
 }
 
-function channelsOf(hex: string): number[] {
+function parseChannels(hex: string): number[] {
   return [1, 3, 5].map(start => Number.parseInt(hex.slice(start, start + 2), 16))
 }
 
 function mixed(under: readonly number[], over: readonly number[], share: number): number[] {
-  return under.map((part, channel) => Math.round(part + (must(over[channel], 'a channel') - part) * share))
+  return under.map((part, channel) =>
+    Math.round(part + (assertDefined(over[channel], 'a channel') - part) * share),
+  )
 }

@@ -1,4 +1,4 @@
-import { type Colour, hexOf } from './colour.ts'
+import { type Colour, toHex } from './colour.ts'
 
 /** A point in the units of a picture, x to the right, y down. */
 export type Point = readonly [x: number, y: number]
@@ -38,11 +38,11 @@ export class Sketch {
   constructor(width: number, height: number, background: Colour) {
     this.width = width
     this.height = height
-    this.#background = hexOf(background)
+    this.#background = toHex(background)
   }
 
   polygon(fill: Colour, points: readonly Point[]): void {
-    this.#shapes.push({ fill: hexOf(fill), points: points.map(([x, y]) => [rounded(x), rounded(y)]) })
+    this.#shapes.push({ fill: toHex(fill), points: points.map(([x, y]) => [rounded(x), rounded(y)]) })
   }
 
   rectangle(fill: Colour, x: number, y: number, width: number, height: number): void {
@@ -56,7 +56,7 @@ export class Sketch {
 
   ellipse(fill: Colour, cx: number, cy: number, rx: number, ry: number): void {
     const [x, y, across, down] = [cx, cy, rx, ry].map(rounded) as [number, number, number, number]
-    this.#shapes.push({ fill: hexOf(fill), cx: x, cy: y, rx: across, ry: down })
+    this.#shapes.push({ fill: toHex(fill), cx: x, cy: y, rx: across, ry: down })
   }
 
   circle(fill: Colour, cx: number, cy: number, radius: number): void {

@@ -36,7 +36,7 @@ export async function rasterize(
   const top = (height - picture.height * scale) / 2
   const outlines = picture.shapes.map(shape => ({
     outline: new Outline(shape, scale, left, top),
-    colour: palette.indexOf(shape.fill),
+    colour: palette.findIndex(shape.fill),
   }))
   for (let y = 0; y < height; y++) {
     if (y > 0 && y % rowsPerSlice === 0) await pause()

@@ -1,5 +1,5 @@
 import { draw } from './draw.ts'
-import { type ImageName, imagePathOf } from './image-name.ts'
+import { type ImageName, imagePath } from './image-name.ts'
 import { encodePng } from './png.ts'
 import { rasterize } from './raster.ts'
 import { encodeSvg } from './svg.ts'
@@ -16,15 +16,15 @@ export interface Image {
 }
 
 /** Made of the name alone, so that it is known before the picture is rendered. */
-export function etagOf(name: ImageName): string {
-  return `"${imagePathOf(name)}-v${DRAWING_VERSION}"`
+export function computeEtag(name: ImageName): string {
+  return `"${imagePath(name)}-v${DRAWING_VERSION}"`
 }
 
 /** For the picture and for the answer that it has not changed. Any site may show pictures (D-98). */
-export function cachingHeadersOf(name: ImageName): Headers {
+export function cachingHeaders(name: ImageName): Headers {
   return new Headers({
     'Cache-Control': 'public, max-age=86400',
-    ETag: etagOf(name),
+    ETag: computeEtag(name),
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'X-Content-Type-Options': 'nosniff',
@@ -35,7 +35,7 @@ export function cachingHeadersOf(name: ImageName): Headers {
 
 /** Other requests are answered while a large picture is rendered. */
 export async function render(name: ImageName): Promise<Image> {
-  const headers = cachingHeadersOf(name)
+  const headers = cachingHeaders(name)
   headers.set('Content-Type', MEDIA_TYPES[name.format])
   return { file: new Blob([await encode(name)]), headers }
 }

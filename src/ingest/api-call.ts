@@ -1,7 +1,7 @@
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { ApiCall } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
-import { apiSecretOf, apiToken } from './api-secret.ts'
+import { apiToken, deriveApiSecret } from './api-secret.ts'
 
 const MAX_MILLISECONDS = 2000
 const MAX_BYTES = 8 * 1024 * 1024
@@ -36,24 +36,24 @@ interface ApiOptions {
 }
 
 /** Calls the API of a media server, with the secret that follows from that of its callbacks, or from the previous one. */
-export function apiOf(server: MediaServerRow, url: string): ApiCall {
+export function createApiCall(server: MediaServerRow, url: string): ApiCall {
   if (adapters[server.adapter].api?.hasSecret !== true) return apiAt(url)
   const hashes = [server.secret_hash, server.previous_hash].filter(hash => hash !== null)
-  return apiAt(url, { secrets: hashes.map(apiSecretOf) })
+  return apiAt(url, { secrets: hashes.map(deriveApiSecret) })
 }
 
 /** Calls the API of a media server at a URL. Time and size of the response are bounded; redirects are not followed. */
 export function apiAt(url: string, { noteResponse, secrets = [] }: ApiOptions = {}): ApiCall {
   const base = url.replace(/\/+$/, '')
   return async (path, method = 'GET') => {
-    const response = await withOneOf(secrets, secret => request(`${base}${path}`, method, secret))
+    const response = await withFirstWorking(secrets, secret => request(`${base}${path}`, method, secret))
     noteResponse?.(response)
     return response.text
   }
 }
 
 /** The first secret that is not refused. */
-async function withOneOf<T>(
+async function withFirstWorking<T>(
   [secret, ...others]: readonly string[],
   call: (secret: string | undefined) => Promise<T>,
 ): Promise<T> {
@@ -61,7 +61,7 @@ async function withOneOf<T>(
     return await call(secret)
   } catch (error) {
     if (others.length === 0 || !(error instanceof ApiFailure) || error.status !== 401) throw error
-    return withOneOf(others, call)
+    return withFirstWorking(others, call)
   }
 }
 

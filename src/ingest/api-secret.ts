@@ -8,7 +8,7 @@ import { hmacSha256, sha256Hex } from '../kit/digest.ts'
 const TOKEN_SECONDS = 600
 
 /** Derived from the hash of the media server's secret. */
-export const apiSecretOf = (secretHash: string): string => sha256Hex(`api/${secretHash}`)
+export const deriveApiSecret = (secretHash: string): string => sha256Hex(`api/${secretHash}`)
 
 /** A JSON Web Token (HS256) for the API. */
 export function apiToken(apiSecret: string, now: number): string {

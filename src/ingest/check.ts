@@ -5,7 +5,7 @@ import type { ApiCall, MediaServerApi } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
 import { ApiFailure, type ApiResponse, apiAt } from './api-call.ts'
-import { apiSecretOf } from './api-secret.ts'
+import { deriveApiSecret } from './api-secret.ts'
 
 /** A clock that differs more makes sessions appear out of order. */
 const CLOCK_SECONDS = 5
@@ -31,7 +31,7 @@ export async function checkMediaServer(
     problems.push('no API URL is given, so a lost callback is never noticed: give one with --api-url')
     return { problems, publishers: undefined }
   }
-  const secrets = callbacks.map(({ secret }) => apiSecretOf(sha256Hex(secret)))
+  const secrets = callbacks.map(({ secret }) => deriveApiSecret(sha256Hex(secret)))
   const found = await checkApi(server.adapter, api, server.api_url, secrets)
   return { problems: [...problems, ...found.problems], publishers: found.publishers }
 }
@@ -58,7 +58,7 @@ async function checkApi(
       problems.push(`its clock differs by ${Math.abs(ahead).toFixed(0)} s: synchronize both clocks with NTP`)
     return { problems, publishers }
   } catch (error) {
-    problems.push(`the API at ${url} cannot be used: ${reasonOf(error)}`)
+    problems.push(`the API at ${url} cannot be used: ${explainError(error)}`)
     return { problems, publishers: undefined }
   }
 }
@@ -74,7 +74,7 @@ async function expectLocked(api: MediaServerApi, call: ApiCall): Promise<undefin
   throw new ApiFailure('it answers without a token: use the configuration of strand media add')
 }
 
-function reasonOf(error: unknown): string {
+function explainError(error: unknown): string {
   if (error instanceof SyntaxError) return 'the answer is not JSON'
   if (error instanceof ApiFailure && error.status === 401)
     return 'it refuses the token of Strand: use the secrets of strand media add'

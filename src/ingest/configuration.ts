@@ -2,7 +2,7 @@
 import type { AdapterName } from '../contract/resources/media-server.ts'
 import { sha256Hex } from '../kit/digest.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
-import { apiSecretOf } from './api-secret.ts'
+import { deriveApiSecret } from './api-secret.ts'
 
 /** Where the API of a media server is, as the configuration sets it up. Undefined: Strand uses none. */
 export const STANDARD_API_URLS: Readonly<Record<AdapterName, string | undefined>> = {
@@ -35,14 +35,14 @@ export function callbackUrl(
   return `${base}/ingest/${adapter}/${name}/${secret}${query}`
 }
 
-export function configurationOf(
+export function writeConfiguration(
   adapter: AdapterName,
   callback: string,
   apiUrl: string | null,
   more: { readonly secret?: string | undefined; readonly recordingsUrl?: string | undefined } = {},
 ): string {
   return CONFIGURATIONS[adapter](callback, apiUrl === null ? undefined : new URL(apiUrl), {
-    apiSecret: more.secret === undefined ? '<secret>' : apiSecretOf(sha256Hex(more.secret)),
+    apiSecret: more.secret === undefined ? '<secret>' : deriveApiSecret(sha256Hex(more.secret)),
     records: more.recordingsUrl !== undefined,
   })
 }
@@ -53,8 +53,8 @@ type Configuration = (
   more: { readonly apiSecret: string; readonly records: boolean },
 ) => string
 
-const addressOf = (api: URL | undefined, standard: string): string => api?.host || standard
-const portOf = (api: URL | undefined, standard: string): string => api?.port || standard
+const apiAddress = (api: URL | undefined, standard: string): string => api?.host || standard
+const apiPort = (api: URL | undefined, standard: string): string => api?.port || standard
 
 const NGINX_RECORDINGS = '/var/lib/nginx/recordings'
 
@@ -105,7 +105,7 @@ rtmp {
 http {
     # For Strand only.
     server {
-        listen ${addressOf(api, '127.0.0.1:8088')};
+        listen ${apiAddress(api, '127.0.0.1:8088')};
         access_log off;
         location /stat { rtmp_stat all; }
         location /control { rtmp_control all; }
@@ -148,7 +148,7 @@ authHTTPExclude:
   - action: pprof
 
 api: yes
-apiAddress: ${addressOf(api, '127.0.0.1:9997')}
+apiAddress: ${apiAddress(api, '127.0.0.1:9997')}
 
 # Picture and sound in the same segments: the player of Strand plays other variants without sound.
 hlsVariant: mpegts
@@ -165,7 +165,7 @@ daemon off;
 
 http_api {
     enabled on;
-    listen ${portOf(api, '1985')};
+    listen ${apiPort(api, '1985')};
 }
 
 vhost __defaultVhost__ {
@@ -187,7 +187,7 @@ const nodeMediaServer: Configuration = (callback, api, { apiSecret, records }) =
         'It lets publishers in before it asks, and if Strand does not answer: use another one for strangers.',
       ],
       rtmp: { port: 1935 },
-      http: { port: Number(portOf(api, '8000')) },
+      http: { port: Number(apiPort(api, '8000')) },
       ...(records && {
         record: { path: NODE_RECORDINGS },
         static: { router: '/recordings', root: NODE_RECORDINGS },

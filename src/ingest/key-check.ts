@@ -2,10 +2,10 @@ import type { StreamKeys } from '../auth/stream-keys.ts'
 import { readPublishName } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
-import { inTime } from '../kit/in-time.ts'
-import { networkOf } from '../kit/network.ts'
-import { Recent } from '../kit/recent.ts'
+import { LruCache } from '../kit/lru-cache.ts'
+import { toNetwork } from '../kit/network.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { withTimeout } from '../kit/with-timeout.ts'
 import { Unavailable } from '../store/errors.ts'
 import type { KeyedChannel } from '../store/queries/stream-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -36,7 +36,7 @@ export class KeyCheck {
   readonly #clock: Clock
   readonly #guesses = new TokenBuckets()
   /** By a digest of the key. */
-  readonly #valid = new Recent<KeyedChannel & { readonly at: number }>(MAX_REMEMBERED)
+  readonly #valid = new LruCache<KeyedChannel & { readonly at: number }>(MAX_REMEMBERED)
 
   constructor({ store, streamKeys, clock }: { store: Store; streamKeys: StreamKeys; clock: Clock }) {
     this.#store = store
@@ -48,8 +48,8 @@ export class KeyCheck {
    * The channel of a publisher. Undefined: the key is wrong, or not the channel's. Without an address wrong keys are not
    * counted: one publisher could slow down the others.
    */
-  async channelOf(name: string, address: string | undefined): Promise<Channel | undefined> {
-    const bucket = address === undefined ? { points: 1 } : this.#guesses.get(networkOf(address), GUESSES)
+  async findChannel(name: string, address: string | undefined): Promise<Channel | undefined> {
+    const bucket = address === undefined ? { points: 1 } : this.#guesses.get(toNetwork(address), GUESSES)
     if (bucket.points < 1) await Bun.sleep(SLOWED_MILLISECONDS)
     const credentials = readPublishName(name)
     const channel = credentials && (await this.#find(credentials.key))
@@ -65,7 +65,7 @@ export class KeyCheck {
     const digest = sha256Hex(key)
     try {
       const asked = this.#store.streamKeys.channelOf(this.#streamKeys.lookupHashes(key), isoMillis(now))
-      const channel = await inTime(MAX_WAIT_MILLISECONDS, asked, failSlow)
+      const channel = await withTimeout(MAX_WAIT_MILLISECONDS, asked, failSlow)
       if (channel === undefined) this.#valid.delete(digest)
       else this.#valid.set(digest, { ...channel, at: now })
       return channel

@@ -1,6 +1,6 @@
 import type { Clock } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
-import { inTime } from '../kit/in-time.ts'
+import { withTimeout } from '../kit/with-timeout.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 
@@ -53,7 +53,7 @@ export class MediaServers {
 
   /** Reads them for a request, and waits for a short time only. */
   async #ask(): Promise<void> {
-    const asking = inTime(MAX_WAIT_MILLISECONDS, this.refresh(), () => undefined).catch(() => undefined)
+    const asking = withTimeout(MAX_WAIT_MILLISECONDS, this.refresh(), () => undefined).catch(() => undefined)
     this.#asking = asking
     await asking
     if (this.#asking === asking) this.#asking = undefined

@@ -18,7 +18,7 @@ export interface SessionContext {
   readonly log: Log
 }
 
-export const sessionIdOf = ({ adapter, name }: MediaServerRow, session: string): SessionId => ({
+export const toSessionId = ({ adapter, name }: MediaServerRow, session: string): SessionId => ({
   adapter,
   server: name,
   session,
@@ -29,7 +29,7 @@ export const isPolled = ({ adapter, api_url }: MediaServerRow): boolean =>
   api_url !== null && adapters[adapter].api !== undefined
 
 /** Where the channel does not decide. */
-function secondPublisherOf(server: MediaServerRow): SecondPublisher | undefined {
+function secondPublisherRule(server: MediaServerRow): SecondPublisher | undefined {
   // Its earlier publisher may have ended long ago.
   if (!isPolled(server)) return 'take_over'
   return adapters[server.adapter].asksLate ? 'refuse' : undefined
@@ -49,13 +49,13 @@ export async function openPublishSession(
   const [stream_id, video_id] = [decimalId(now), decimalId(now)]
   const { user_id, login } = channel
   const opened = await store.commands.openSession({
-    ...sessionIdOf(server, session),
+    ...toSessionId(server, session),
     user_id,
     stream_id,
     video_id,
     watch_url: null,
     published_as: login,
-    second_publisher: secondPublisherOf(server),
+    second_publisher: secondPublisherRule(server),
     now,
   })
   const { adapter, name } = server

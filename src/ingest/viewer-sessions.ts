@@ -1,4 +1,4 @@
-import { Recent } from '../kit/recent.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 
 /** How many viewers are remembered of all media servers together. */
 const MOST_VIEWERS = 100_000
@@ -10,7 +10,7 @@ const MOST_CHANNELS = 10_000
  * first: those that are live are asked for every few seconds.
  */
 export class ViewerSessions {
-  readonly #byLogin = new Recent<Set<string>>(MOST_CHANNELS, { dropped: () => this.#recount() })
+  readonly #byLogin = new LruCache<Set<string>>(MOST_CHANNELS, { dropped: () => this.#recount() })
   #count = 0
 
   note(login: string, viewer: string, isThere: boolean): void {
@@ -28,7 +28,7 @@ export class ViewerSessions {
     return this.#byLogin.get(login) !== undefined
   }
 
-  countOf(login: string): number {
+  countViewers(login: string): number {
     return this.#byLogin.get(login)?.size ?? 0
   }
 

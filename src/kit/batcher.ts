@@ -5,7 +5,7 @@
  * With bounds, a question that finds the line full or has waited too long is refused and never sent, and a batch that hangs
  * blocks the next one no longer than a question waits.
  */
-import { inTime } from './in-time.ts'
+import { withTimeout } from './with-timeout.ts'
 
 interface BatcherOptions {
   /** When to send the first batch; default: when the code that asks has run, so that what it asks forms one batch. */
@@ -68,7 +68,7 @@ export class Batcher<Question, Answer> {
     while (this.#waiting.length > 0) {
       const answered = this.#answer(this.#waiting.splice(0, this.#largest))
       if (this.#bounds === undefined) await answered
-      else await inTime(this.#bounds.maxWaitMilliseconds, answered, () => undefined)
+      else await withTimeout(this.#bounds.maxWaitMilliseconds, answered, () => undefined)
     }
     this.#isSending = false
   }

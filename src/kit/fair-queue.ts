@@ -1,4 +1,4 @@
-import { Recent } from './recent.ts'
+import { LruCache } from './lru-cache.ts'
 
 /** The owner of an item: a member of a group, such as an address of a network. */
 export interface QueuePlace {
@@ -41,8 +41,8 @@ export class FairQueue<Item> {
   readonly #limits: QueueLimits
   readonly #groups = new Map<string, Group<Item>>()
   /** The number of the last turn of each group and member. */
-  readonly #groupTurns = new Recent<number>(REMEMBERED)
-  readonly #memberTurns = new Recent<number>(REMEMBERED)
+  readonly #groupTurns = new LruCache<number>(REMEMBERED)
+  readonly #memberTurns = new LruCache<number>(REMEMBERED)
   #turns = 0
   #size = 0
 

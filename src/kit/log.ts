@@ -1,11 +1,11 @@
 import type { Logger, pino } from 'pino'
-import { lazily } from './lazily.ts'
+import { lazy } from './lazy.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'>
 
 /** Loaded with the first log: most commands have nothing to log, and loading it takes as long as half of their work. */
-const loadPino = lazily(() => (require('pino') as { readonly pino: typeof pino }).pino)
+const loadPino = lazy(() => (require('pino') as { readonly pino: typeof pino }).pino)
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -40,7 +40,7 @@ export function createLog(options: LogOptions): Log {
 
 /** A log for errors of a command, made when there is one. */
 export function createErrorLog(): Log {
-  const log = lazily(() => createLog({ level: 'error', readable: true }))
+  const log = lazy(() => createLog({ level: 'error', readable: true }))
   const ignore = () => undefined
   return {
     trace: ignore,

@@ -3,8 +3,8 @@
  * look-up and no allocation. A family is plain data and can be sent between processes.
  */
 
+import { assertDefined } from './assert-defined.ts'
 import type { Histogram } from './histogram.ts'
-import { must } from './must.ts'
 
 /** Values come from fixed lists and never from a request, which bounds their number. */
 export type Labels = Readonly<Record<string, string>>
@@ -71,7 +71,7 @@ function spread(labels: Labels, histogram: Histogram): Sample[] {
   return [
     ...buckets,
     { suffix: '_sum', labels, value: histogram.sum },
-    { suffix: '_count', labels, value: must(upTo.at(-1), 'the last step of a histogram') },
+    { suffix: '_count', labels, value: assertDefined(upTo.at(-1), 'the last step of a histogram') },
   ]
 }
 

@@ -1,4 +1,4 @@
-import { must } from './must.ts'
+import { assertDefined } from './assert-defined.ts'
 
 /** The name with the smallest edit distance, if that is small: probably the one that was meant. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
@@ -26,4 +26,5 @@ function editDistance(from: string, to: string): number {
   return at(row, to.length)
 }
 
-const at = (row: readonly number[], index: number) => must(row[index], 'a cell of the distance matrix')
+const at = (row: readonly number[], index: number) =>
+  assertDefined(row[index], 'a cell of the distance matrix')

@@ -1,4 +1,4 @@
-import { networkOf, siteOf } from './network.ts'
+import { toNetwork, toSite } from './network.ts'
 
 /** Programs on this machine, or a proxy that the settings do not name. */
 const LOOPBACK = /^(?:127\.|::1$)/
@@ -24,7 +24,7 @@ export class NetworkShares {
 
   /** Takes a place, or several. Returns a function that leaves them, or undefined if there are none for this address. */
   take(address: string, places = 1): (() => void) | undefined {
-    const [network, site] = [networkOf(address), `site ${siteOf(address)}`]
+    const [network, site] = [toNetwork(address), `site ${toSite(address)}`]
     const isOverShare =
       this.#wouldExceed(network, NETWORK_SHARE, places) || this.#wouldExceed(site, SITE_SHARE, places)
     if (this.#taken + places > this.#most || (isOverShare && !LOOPBACK.test(address))) return undefined

@@ -4,18 +4,18 @@
  */
 
 /** What counts as one caller: an IPv4 address, or a /64, the smallest network of an IPv6 customer. */
-export function networkOf(address: string): string {
-  return prefixOf(address, 4, 4)
+export function toNetwork(address: string): string {
+  return addressPrefix(address, 4, 4)
 }
 
 /** The /48 of an IPv6 address: a customer with a /48 has 65,536 networks. An IPv4 address is returned unchanged. */
-export function siteOf(address: string): string {
-  return prefixOf(address, 3, 4)
+export function toSite(address: string): string {
+  return addressPrefix(address, 3, 4)
 }
 
 /** A wider network that likely has one owner: the /24 of an IPv4 address, the /48 of an IPv6 address. */
-export function widerNetworkOf(address: string): string {
-  return prefixOf(address, 3, 3)
+export function toWiderNetwork(address: string): string {
+  return addressPrefix(address, 3, 3)
 }
 
 /** The 32-bit value of an IPv4 address in dotted decimal; undefined for any other text. */
@@ -45,16 +45,16 @@ const DOT = 46
 const ZERO = 48
 
 /** The first groups (of eight) of an IPv6 address, or the first bytes (of four) of an IPv4 address. */
-function prefixOf(address: string, groups: number, bytes: number): string {
+function addressPrefix(address: string, groups: number, bytes: number): string {
   if (!address.includes(':')) return bytes === 4 ? address : address.split('.').slice(0, bytes).join('.')
-  const full = groupsOf(address)
+  const full = splitGroups(address)
   return isMapped(full)
-    ? full.slice(6).flatMap(bytesOf).slice(0, bytes).join('.')
+    ? full.slice(6).flatMap(groupBytes).slice(0, bytes).join('.')
     : full.slice(0, groups).join(':')
 }
 
 /** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
+function splitGroups(address: string): string[] {
   const [head = ''] = address.toLowerCase().split('%')
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(head)
   const text =
@@ -73,7 +73,7 @@ function isMapped(groups: readonly string[]): boolean {
   return groups.length === 8 && groups[5] === 'ffff' && groups.slice(0, 5).every(group => group === '0')
 }
 
-function bytesOf(group: string): number[] {
+function groupBytes(group: string): number[] {
   const value = Number.parseInt(group, 16)
   return [value >> 8, value & 255]
 }

@@ -18,7 +18,7 @@ export class SignedText {
   }
 
   sign(text: string): string {
-    const mac = macOf(this.#ring.deriveNewest(this.#purpose), text)
+    const mac = computeMac(this.#ring.deriveNewest(this.#purpose), text)
     return Buffer.concat([mac, Buffer.from(text)]).toString('base64url')
   }
 
@@ -28,12 +28,14 @@ export class SignedText {
     if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== signed) return undefined
     const text = bytes.toString('utf8', MAC_BYTES)
     const mac = bytes.subarray(0, MAC_BYTES)
-    const isOurs = this.#ring.deriveAll(this.#purpose).some(key => timingSafeEqual(macOf(key, text), mac))
+    const isOurs = this.#ring
+      .deriveAll(this.#purpose)
+      .some(key => timingSafeEqual(computeMac(key, text), mac))
     return isOurs ? text : undefined
   }
 }
 
-const macOf = (key: Uint8Array, text: string): Buffer => hmacSha256(key, text).subarray(0, MAC_BYTES)
+const computeMac = (key: Uint8Array, text: string): Buffer => hmacSha256(key, text).subarray(0, MAC_BYTES)
 
 /** The same for texts that are known where they are checked: the MAC alone. */
 export class Proofs {
@@ -49,7 +51,7 @@ export class Proofs {
     return hmacSha256(this.#ring.deriveNewest(this.#purpose), text).toString('base64url')
   }
 
-  isOf(text: string, proof: string): boolean {
+  verifies(text: string, proof: string): boolean {
     const proofs = this.#ring.deriveAll(this.#purpose).map(key => hmacSha256(key, text).toString('base64url'))
     return proofs.some(each => sameSecret(proof, each))
   }

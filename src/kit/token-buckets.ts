@@ -1,4 +1,4 @@
-import { Recent } from './recent.ts'
+import { LruCache } from './lru-cache.ts'
 
 /** How many points a bucket holds, and how long it takes to fill an empty one. */
 export interface BucketSize {
@@ -38,12 +38,12 @@ const MANY_BUCKETS = 2 ** 17
 /** Token buckets in memory, by name. Memory is bounded: a bucket evicted because many others were used starts full again. */
 export class TokenBuckets {
   readonly #now: () => number
-  readonly #buckets: Recent<TokenBucket>
+  readonly #buckets: LruCache<TokenBucket>
 
   /** `now` returns milliseconds (default: the monotonic clock). */
   constructor(now: () => number = () => performance.now(), most = MANY_BUCKETS) {
     this.#now = now
-    this.#buckets = new Recent(most)
+    this.#buckets = new LruCache(most)
   }
 
   /** The bucket, refilled. All calls with the same name must pass the same size. */

@@ -64,7 +64,7 @@ export class ArchiveWriter {
     chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     onBytes: (bytes: number) => void = () => undefined,
   ): Promise<void> {
-    await this.#file.writeFile(headerOf(entry, this.#time))
+    await this.#file.writeFile(writeHeader(entry, this.#time))
     const hash = createHash('sha256')
     let bytes = 0
     for await (const chunk of chunks) {
@@ -73,7 +73,7 @@ export class ArchiveWriter {
       bytes += chunk.length
       onBytes(bytes)
     }
-    await this.#file.writeFile(new Uint8Array(paddingOf(entry.size)))
+    await this.#file.writeFile(new Uint8Array(paddingSize(entry.size)))
     this.written.push({ ...entry, sha256: hash.digest('hex') })
   }
 }
@@ -130,14 +130,14 @@ export class ArchiveReader {
     take: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<string> {
     const header = await bytesAt(this.#file, entry.at, BLOCK)
-    if (!headerOf(entry, time).equals(header))
+    if (!writeHeader(entry, time).equals(header))
       throw damaged(this.#name, `the header of ${entry.name} was altered`)
     const hash = createHash('sha256')
     for await (const chunk of chunksOf(this.#file, entry.at + BLOCK, entry.size)) {
       hash.update(chunk)
       await take(chunk)
     }
-    const padding = await bytesAt(this.#file, entry.at + BLOCK + entry.size, paddingOf(entry.size))
+    const padding = await bytesAt(this.#file, entry.at + BLOCK + entry.size, paddingSize(entry.size))
     if (padding.some(byte => byte !== 0))
       throw damaged(this.#name, `the padding after ${entry.name} was altered`)
     return hash.digest('hex')
@@ -168,7 +168,7 @@ async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]
     if (entries.some(each => each.name === entry.name)) throw damaged(name, `it contains ${entry.name} twice`)
     if (entries.length === MAX_ENTRIES) throw damaged(name, `it contains more than ${MAX_ENTRIES} files`)
     entries.push({ ...entry, at })
-    at += BLOCK + entry.size + paddingOf(entry.size)
+    at += BLOCK + entry.size + paddingSize(entry.size)
   }
   const end = await bytesAt(file, at, Math.min(length - at, 3 * BLOCK))
   if (end.length !== 2 * BLOCK || end.some(byte => byte !== 0))
@@ -176,7 +176,7 @@ async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]
   return entries
 }
 
-function headerOf({ name, size }: Entry, time: number): Buffer {
+function writeHeader({ name, size }: Entry, time: number): Buffer {
   const header = Buffer.alloc(BLOCK)
   const octal = (value: number, at: number, digits: number) =>
     header.write(`${value.toString(8).padStart(digits, '0')}\0`, at, 'latin1')
@@ -205,7 +205,7 @@ function readHeader(header: Buffer): Entry | undefined {
   return isName && Number.isSafeInteger(size) && size >= 0 ? { name, size } : undefined
 }
 
-const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK
+const paddingSize = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK
 
 async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)

@@ -5,12 +5,12 @@ import { isoMillis } from '../kit/clock.ts'
 import { masterKeysText, parseMasterKeys } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Config } from '../server/config.ts'
-import { readSecretFile, storeFileOf, syncFolder } from '../server/data-folder.ts'
+import { readSecretFile, storeFilePath, syncFolder } from '../server/data-folder.ts'
 import { VERSION } from '../server/version.ts'
 import {
   copyStoreFile,
+  countRows,
   noteBackup,
-  rowsOf,
   storeSummary,
   streamKeysByMasterKey,
 } from '../store/embedded-file.ts'
@@ -18,8 +18,8 @@ import { ArchiveWriter } from './archive.ts'
 import { requireFreeSpace } from './free-space.ts'
 import {
   CHECKSUM_FILE,
-  checksumsOf,
   FORMAT,
+  formatChecksums,
   MANIFEST_FILE,
   type Manifest,
   SECRET_FILES,
@@ -47,7 +47,7 @@ export const unfinishedFolder = (target: string) => `${target}.unfinished-${proc
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { config, target } = options
-  const store = storeFileOf(config)
+  const store = storeFilePath(config)
   if (!existsSync(store)) {
     throw new OperatorError(`no store in ${config.dataFolder}: give its folder with --data`)
   }
@@ -122,10 +122,10 @@ async function pack(
       secrets: passphrase === undefined ? 'plain' : 'sealed',
       master_keys: { included: secrets.has('master-keys'), needed: [...streamKeysByMasterKey(copy).keys()] },
       files: [...archive.written],
-      rows: rowsOf(copy),
+      rows: countRows(copy),
     }
     await archive.add(MANIFEST_FILE, `${JSON.stringify(manifest, null, 2)}\n`)
-    await archive.add(CHECKSUM_FILE, checksumsOf(archive.written))
+    await archive.add(CHECKSUM_FILE, formatChecksums(archive.written))
     await archive.end()
     return manifest
   } finally {
@@ -149,10 +149,10 @@ function mergeSecrets(
   after: ReadonlyMap<SecretFile, string>,
 ): Map<SecretFile, string> {
   const secrets = new Map([...before, ...after])
-  const keysOf = (each: ReadonlyMap<SecretFile, string>) =>
+  const listKeys = (each: ReadonlyMap<SecretFile, string>) =>
     parseMasterKeys(each.get('master-keys') ?? '') ?? []
-  const keys = keysOf(after)
-  const removed = keysOf(before).filter(({ id }) => keys.every(key => key.id !== id))
+  const keys = listKeys(after)
+  const removed = listKeys(before).filter(({ id }) => keys.every(key => key.id !== id))
   if (removed.length > 0) secrets.set('master-keys', `${masterKeysText([...keys, ...removed])}\n`)
   return secrets
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/descriptors.ts'
 import type { Config } from '../server/config.ts'
-import { readMasterKeys, storeFileOf } from '../server/data-folder.ts'
+import { readMasterKeys, storeFilePath } from '../server/data-folder.ts'
 import { SETTINGS } from '../server/settings.ts'
 import {
   integrityErrors,
@@ -108,7 +108,7 @@ function examineFolder({ dataFolder }: Config, isServing: boolean): Finding[] {
 }
 
 function examineEmbedded(config: Config, isServing: boolean): Finding[] {
-  const file = storeFileOf(config)
+  const file = storeFilePath(config)
   if (!existsSync(file)) return [note('store', `no store in ${config.dataFolder}`, FIRST_START)]
   const violations = isServing ? undefined : integrityErrors(file, 'quick')
   const summary = violations !== undefined && violations.length > 0 ? undefined : storeSummary(file)
@@ -184,7 +184,7 @@ async function readMediaServers(config: Config): Promise<readonly MediaServerAdd
     const reports = await queryServers(config.databaseUrl)
     return reports.flatMap(each => ('state' in each && each.state.isPrimary ? each.state.mediaServers : []))
   }
-  const file = storeFileOf(config)
+  const file = storeFilePath(config)
   return existsSync(file) ? mediaServersIn(file) : []
 }
 

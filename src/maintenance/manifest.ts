@@ -77,6 +77,6 @@ export function readManifest(json: string): Manifest | { readonly format: number
 }
 
 /** In the format that `sha256sum --check` reads. */
-export function checksumsOf(entries: readonly WrittenEntry[]): string {
+export function formatChecksums(entries: readonly WrittenEntry[]): string {
   return entries.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('')
 }

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 import type { Address } from '../server/config.ts'
 import { DATA_FILES } from '../server/data-folder.ts'
 import type { ObservedFile, ObservedListener } from './checks.ts'
@@ -62,7 +62,7 @@ export function measureSync(folder: string): number {
       fdatasyncSync(handle)
       return performance.now() - began
     })
-    return must(times.toSorted((a, b) => a - b)[Math.floor(SYNCS / 2)], 'the median')
+    return assertDefined(times.toSorted((a, b) => a - b)[Math.floor(SYNCS / 2)], 'the median')
   } finally {
     closeSync(handle)
     rmSync(file)

@@ -1,7 +1,7 @@
 import { isoMillis } from '../kit/clock.ts'
 import type { Config } from '../server/config.ts'
 import type { Store } from '../store/store.ts'
-import type { SweepTimes } from './settled-clock.ts'
+import type { SweepTimes } from './trusted-clock.ts'
 
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** Pause between two batches, so that waiting writes get a turn. */
@@ -26,7 +26,7 @@ export async function sweepExpired(
     () => commands.purgeSubscriptions({}),
   ]
   if (keep.videosDays > 0) sweeps.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
-  if (keep.auditDays > 0) sweeps.push(() => commands.forgetAudit({ before: before(keep.auditDays) }))
+  if (keep.auditDays > 0) sweeps.push(() => commands.pruneAudit({ before: before(keep.auditDays) }))
   if (keep.eventsDays > 0) sweeps.push(() => commands.forgetEvents({ before: before(keep.eventsDays) }))
   for (const sweep of sweeps) {
     while (!wantsToStop()) {

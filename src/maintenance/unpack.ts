@@ -7,7 +7,7 @@ import { ArchiveReader, damaged, type WrittenEntry } from './archive.ts'
 import { requireFreeSpace } from './free-space.ts'
 import {
   CHECKSUM_FILE,
-  checksumsOf,
+  formatChecksums,
   MANIFEST_FILE,
   MAX_ENTRIES,
   type Manifest,
@@ -38,7 +38,7 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   const archive = await ArchiveReader.open(options.file)
   mkdirSync(options.folder, { mode: 0o700 })
   try {
-    const manifest = await manifestOf(archive, options.file)
+    const manifest = await extractManifest(archive, options.file)
     const passphrase = await passphraseFor(manifest, options)
     await requirePlausibleStore(archive, options.file)
     const total = archive.entries.reduce((sum, { size }) => sum + size, 0)
@@ -49,7 +49,7 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
       'use a folder on another disk (verify unpacks into TMPDIR)',
     )
     const written = await unpackEntries(archive, manifest, options, passphrase, total)
-    if (checksumsOf(written) !== (await textOf(archive, options.file, CHECKSUM_FILE))) {
+    if (formatChecksums(written) !== (await readText(archive, options.file, CHECKSUM_FILE))) {
       throw damaged(options.file, `its contents do not match its ${CHECKSUM_FILE}`)
     }
     return manifest
@@ -62,13 +62,13 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
 }
 
 /** The manifest, checked against this version of Strand and the archive. Does not read the store. */
-async function manifestOf(archive: ArchiveReader, file: string): Promise<Manifest> {
+async function extractManifest(archive: ArchiveReader, file: string): Promise<Manifest> {
   for (const { name, size } of archive.entries) {
     const largest = MAX_ENTRIES.get(name)
     if (largest === undefined) throw damaged(file, `it contains ${name}, which does not belong to a backup`)
     if (size > largest) throw damaged(file, `${name} has ${size} bytes; the maximum is ${largest}`)
   }
-  const manifest = readManifest(await textOf(archive, file, MANIFEST_FILE))
+  const manifest = readManifest(await readText(archive, file, MANIFEST_FILE))
   if (manifest === undefined) throw damaged(file, `its ${MANIFEST_FILE} is invalid`)
   if (!('files' in manifest)) {
     throw new OperatorError(
@@ -104,7 +104,7 @@ async function passphraseFor(
   )
 }
 
-async function textOf(archive: ArchiveReader, file: string, name: string): Promise<string> {
+async function readText(archive: ArchiveReader, file: string, name: string): Promise<string> {
   const entry = archive.find(name)
   if (entry === undefined) throw damaged(file, `it has no ${name}`)
   return archive.text(entry)

@@ -5,8 +5,8 @@ import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
 import { readMasterKeys } from '../server/data-folder.ts'
 import {
   auditFlawIn,
+  countRows,
   integrityErrors,
-  rowsOf,
   SCHEMA_VERSION,
   sealedSecretsIn,
   storeSummary,
@@ -46,7 +46,7 @@ export async function verifyFolder(
   let followProblems: string[]
   try {
     schema = storeSummary(store).schema
-    rows = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
+    rows = Object.values(countRows(store)).reduce((sum, count) => sum + count, 0)
     followProblems = checkFollowCounts(store)
   } catch (error) {
     // SQLite may consider a file intact although it lacks tables of a store.

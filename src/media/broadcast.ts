@@ -1,5 +1,5 @@
 /** A running broadcast: what those who join need, and those who watch. */
-import { FLV_HEADER, firstTagOf, flvTag, roleOf, VIDEO_HEADER } from './flv.ts'
+import { classifyMessage, FLV_HEADER, flvTag, takeFirstTag, VIDEO_HEADER } from './flv.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Maximum bytes since the last key frame that are kept for those who join. */
@@ -64,7 +64,7 @@ export class Broadcast {
     const batch = this.#group?.[0]
     const { video: header } = this.#headers
     if (batch === undefined) return undefined
-    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), firstTagOf(batch)])
+    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), takeFirstTag(batch)])
   }
 
   leave(viewer: Viewer): void {
@@ -72,7 +72,7 @@ export class Broadcast {
   }
 
   publish(message: MediaMessage): void {
-    const role = roleOf(message)
+    const role = classifyMessage(message)
     const tag = flvTag(message)
     this.#totals.bytes += message.payload.length
     if (message.kind === 'video') this.#hasVideo = true

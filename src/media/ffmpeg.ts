@@ -38,7 +38,7 @@ const DECODERS = 'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9'
 /** Standard input, output and error come first, so the first size is written to 1 and the others to 3, 4... */
 const FIRST_EXTRA_PIPE = 3
 
-const pipeOf = (index: number) => (index === 0 ? 1 : FIRST_EXTRA_PIPE + index - 1)
+const pipeNumber = (index: number) => (index === 0 ? 1 : FIRST_EXTRA_PIPE + index - 1)
 
 /** Reads FLV from its standard input, and writes a JPEG of each size to a pipe. */
 export function ffmpegArguments(): string[] {
@@ -66,7 +66,7 @@ export function ffmpegArguments(): string[] {
         '4',
         '-f',
         'mjpeg',
-        `pipe:${pipeOf(index)}`,
+        `pipe:${pipeNumber(index)}`,
       ],
     ]),
   ]
@@ -99,7 +99,7 @@ export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
       reject(new Error(`cannot be run: ${(error as { code?: string }).code ?? error.message}`))
     })
     const collected = THUMBNAIL_SIZES.map((_, index) =>
-      collect(child.stdio[pipeOf(index)], MAX_FILE_BYTES, () => end('wrote too much')),
+      collect(child.stdio[pipeNumber(index)], MAX_FILE_BYTES, () => end('wrote too much')),
     )
     const messages = collect(child.stderr, MAX_MESSAGE_BYTES)
     child.once('close', (code, signal) => {

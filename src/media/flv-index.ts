@@ -46,7 +46,7 @@ export function encodeIndex({ milliseconds, bytes, keyFrames, metadata }: Record
   const step = Math.ceil(keyFrames.length / MAX_KEY_FRAMES) || 1
   const listed = keyFrames.filter((_, index) => index % step === 0)
   const fields = new Map<string, Amf>([
-    ...keptOf(metadata),
+    ...selectKept(metadata),
     ['duration', milliseconds / 1000],
     ['filesize', bytes],
     ['hasKeyframes', listed.length > 0],
@@ -63,7 +63,7 @@ export function encodeIndex({ milliseconds, bytes, keyFrames, metadata }: Record
   return Buffer.concat([encodeAmf('onMetaData', fields), NULLS], INDEX_BYTES)
 }
 
-function keptOf(metadata: ReadonlyMap<string, Amf>): [string, Amf][] {
+function selectKept(metadata: ReadonlyMap<string, Amf>): [string, Amf][] {
   const isShort = (value: Amf) =>
     typeof value === 'number' ||
     typeof value === 'boolean' ||

@@ -26,7 +26,7 @@ export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
 }
 
 /** The first of several tags. */
-export function firstTagOf(tags: Buffer): Buffer {
+export function takeFirstTag(tags: Buffer): Buffer {
   return tags.subarray(0, TAG_BYTES + tags.readUIntBE(1, 3))
 }
 
@@ -46,7 +46,7 @@ const COLOUR_METADATA = 4
 const ENHANCED_AUDIO = 9
 
 /** Decoders need headers before the first frame, and start at a key frame. */
-export function roleOf({ kind, payload }: MediaMessage): MediaRole {
+export function classifyMessage({ kind, payload }: MediaMessage): MediaRole {
   const [first = 0, second = 0] = payload
   if (kind === 'metadata') return 'header'
   if (kind === 'audio') {

@@ -1,7 +1,7 @@
 /** The file of a recording: a header, the index, then tags. What it contains can be read back after a crash. */
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { FLV_HEADER, flvTag, roleOf, TAG_BYTES, TAG_HEADER_BYTES } from './flv.ts'
+import { classifyMessage, FLV_HEADER, flvTag, TAG_BYTES, TAG_HEADER_BYTES } from './flv.ts'
 import {
   decodeIndex,
   encodeIndex,
@@ -66,7 +66,7 @@ export async function readBack(handle: FileHandle): Promise<Content> {
 }
 
 /** The time of the last whole tag; undefined if there is no such file, or nothing in it. */
-export async function lastMillisecondsOf(path: string): Promise<number | undefined> {
+export async function readLastMilliseconds(path: string): Promise<number | undefined> {
   const handle = await open(path, 'r').catch(() => undefined)
   if (handle === undefined) return undefined
   try {
@@ -139,7 +139,7 @@ async function scan(handle: FileHandle, size: number): Promise<Content> {
     if (next > size || kind === undefined) break
     const milliseconds = timeIn(tag)
     const payload = tag.subarray(TAG_HEADER_BYTES, TAG_HEADER_BYTES + 2)
-    if (kind === 'video' && roleOf({ kind, timestamp: 0, payload }) === 'key frame')
+    if (kind === 'video' && classifyMessage({ kind, timestamp: 0, payload }) === 'key frame')
       noteKeyFrame(content.keyFrames, { milliseconds, position })
     content.milliseconds = milliseconds
     content.bytes = next

@@ -2,7 +2,7 @@
  * A recording on disk: the broadcast as an FLV file with an index, on the clock of its stream. Nothing here delays the
  * broadcast: frames wait in memory while the file is opened and written, and if too many wait, the recording stops.
  */
-import { flvTag, roleOf } from './flv.ts'
+import { classifyMessage, flvTag } from './flv.ts'
 import { noteKeyFrame, readMetadata } from './flv-index.ts'
 import {
   openRecordingFile,
@@ -109,7 +109,7 @@ export class Recording {
       await this.#options.after
       this.#file = await openRecordingFile(this.#options.file)
     } catch (error) {
-      this.#stop(`opening failed: ${codeOf(error)}`)
+      this.#stop(`opening failed: ${errorCode(error)}`)
       return false
     }
     this.#keepMetadata(this.#metadata)
@@ -167,7 +167,7 @@ export class Recording {
     const tag = flvTag({ ...message, timestamp })
     if (content.bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
     if (this.#isStopped) return
-    if (roleOf(message) === 'key frame')
+    if (classifyMessage(message) === 'key frame')
       noteKeyFrame(content.keyFrames, { milliseconds: timestamp, position: content.bytes })
     content.bytes += tag.length
     content.milliseconds = timestamp
@@ -206,9 +206,9 @@ export class Recording {
       .then(() => (this.#hasFailed ? undefined : write()))
       .catch(error => {
         this.#hasFailed = true
-        this.#stop(`writing failed: ${codeOf(error)}`)
+        this.#stop(`writing failed: ${errorCode(error)}`)
       })
   }
 }
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? String(error)
+const errorCode = (error: unknown): string => (error as { code?: string }).code ?? String(error)

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Recording, type RecordingOptions } from './recording.ts'
-import { lastMillisecondsOf } from './recording-file.ts'
+import { readLastMilliseconds } from './recording-file.ts'
 
 /** A recording, its thumbnail, or a thumbnail that was not written to its end. */
 const FILE = /^([0-9]{1,19})\.(?:flv|jpg|jpg\.part)$/
@@ -25,7 +25,7 @@ export class Recordings {
       mkdir(this.#folder, { recursive: true, mode: 0o700 }),
       previous?.close().catch(() => undefined),
     ])
-    const file = this.fileOf(video_id)
+    const file = this.filePath(video_id)
     const recording = new Recording({ ...options, file, maxBytes: this.#maxBytes, after })
     this.#open.set(video_id, recording)
     return recording
@@ -47,24 +47,24 @@ export class Recordings {
   }
 
   /** The time of its last frame since the start of the stream; undefined if there is none. */
-  lastMillisecondsOf(video_id: string): Promise<number | undefined> {
-    return lastMillisecondsOf(this.fileOf(video_id))
+  lastMilliseconds(video_id: string): Promise<number | undefined> {
+    return readLastMilliseconds(this.filePath(video_id))
   }
 
-  fileOf(video_id: string): string {
+  filePath(video_id: string): string {
     return join(this.#folder, `${video_id}.flv`)
   }
 
   /** Replaces the thumbnail of a video. A reader finds the previous one or this one, never a part. */
   async keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
-    const file = this.#thumbnailOf(video_id)
+    const file = this.#thumbnailPath(video_id)
     await writeFile(`${file}.part`, jpeg, { mode: 0o600 })
     await rename(`${file}.part`, file)
   }
 
   /** Undefined: the video has none here. */
   async readThumbnail(video_id: string): Promise<Buffer<ArrayBuffer> | undefined> {
-    return readFile(this.#thumbnailOf(video_id)).catch(ifMissing(undefined))
+    return readFile(this.#thumbnailPath(video_id)).catch(ifMissing(undefined))
   }
 
   /** Deletes the recordings of videos that no longer exist, and stops those that are open. */
@@ -82,15 +82,16 @@ export class Recordings {
         if (known.has(id)) continue
         this.#open.get(id)?.discard()
         this.#open.delete(id)
-        const thumbnail = this.#thumbnailOf(id)
-        for (const file of [this.fileOf(id), thumbnail, `${thumbnail}.part`]) await rm(file, { force: true })
+        const thumbnail = this.#thumbnailPath(id)
+        for (const file of [this.filePath(id), thumbnail, `${thumbnail}.part`])
+          await rm(file, { force: true })
         removed += 1
       }
     }
     return removed
   }
 
-  #thumbnailOf(video_id: string): string {
+  #thumbnailPath(video_id: string): string {
     return join(this.#folder, `${video_id}.jpg`)
   }
 }

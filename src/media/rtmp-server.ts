@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket, TCPSocketListener } from 'bun'
 import type { Log } from '../kit/log.ts'
-import { networkOf } from '../kit/network.ts'
+import { toNetwork } from '../kit/network.ts'
 import { type BucketSize, refill, type TokenBucket } from '../kit/token-buckets.ts'
 import { ProtocolError } from './rtmp/protocol-error.ts'
 import { type MediaMessage, Publisher, type PublishRequest } from './rtmp/publisher.ts'
@@ -98,7 +98,7 @@ export class RtmpServer {
   #open(socket: Socket<Connection>): void {
     const { isProxy = () => false } = this.#options
     const address = isProxy(socket.remoteAddress) ? undefined : socket.remoteAddress
-    const network = address === undefined ? 'proxy' : networkOf(address)
+    const network = address === undefined ? 'proxy' : toNetwork(address)
     const connection = new Connection(socket, address, this.#options, () => this.#sort(connection, network))
     socket.data = connection
     this.#sort(connection, network)

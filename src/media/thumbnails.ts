@@ -10,7 +10,7 @@ import { type Decoding, decodeKeyFrame, type Jpeg, THUMBNAIL_SIZES } from './ffm
 
 const PERIOD_MILLISECONDS = 30_000
 const LOOK_MILLISECONDS = 500
-const AT_ONCE = 2
+const CONCURRENCY = 2
 /** Of all thumbnails of this process: those of several hundred channels. */
 const MAX_BYTES = 128 * 1024 * 1024
 /** The size that is kept with a recording. */
@@ -111,7 +111,7 @@ export class Thumbnails implements Measured {
     const state = this.#live.get(user_id)
     if (state === undefined) return
     this.#live.delete(user_id)
-    this.#bytes -= bytesOf(state.files)
+    this.#bytes -= sumBytes(state.files)
   }
 
   #decodeDue(): void {
@@ -120,7 +120,7 @@ export class Thumbnails implements Measured {
       .filter(({ dueAt, isDecoding }) => dueAt <= now && !isDecoding)
       .sort((one, other) => one.dueAt - other.dueAt)
     for (const state of due) {
-      if (this.#isClosed || this.#running.size >= AT_ONCE) return
+      if (this.#isClosed || this.#running.size >= CONCURRENCY) return
       const flv = state.channel.keyFrame()
       if (flv !== undefined) this.#decode(state, flv)
     }
@@ -146,7 +146,7 @@ export class Thumbnails implements Measured {
 
   async #use(state: State, files: readonly Jpeg[]): Promise<void> {
     const { channel } = state
-    const added = bytesOf(files) - bytesOf(state.files)
+    const added = sumBytes(files) - sumBytes(state.files)
     if (this.#live.get(channel.user_id) === state) {
       if (this.#bytes + added > this.#maxBytes) {
         this.#fail(state, 'the thumbnails of other channels take all memory for them')
@@ -176,6 +176,6 @@ export class Thumbnails implements Measured {
   }
 }
 
-function bytesOf(files: readonly Jpeg[]): number {
+function sumBytes(files: readonly Jpeg[]): number {
   return files.reduce((bytes, file) => bytes + file.length, 0)
 }

@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '../contract/events/event-types.ts'
 import { operations } from '../contract/index.ts'
-import { familyOf, type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
+import { familyOf, listProblems, type Operation, queryParameters } from '../contract/operation.ts'
 import type { ProblemName } from '../contract/problem.ts'
 import { type Fault, MAX_FAULTS, MESSAGE_OUTCOMES, type MessageOutcome } from '../contract/resources/fault.ts'
 import { nearestName } from '../kit/nearest.ts'
@@ -43,7 +43,7 @@ function callViolation({ operation: name, outcome, where = {} }: Fault): string 
   }
   const reason = unfitOutcome(target, outcome)
   if (reason !== undefined) return reason
-  return unknownWhere(`The operation ${name}`, where, inputsOf(target))
+  return unknownWhere(`The operation ${name}`, where, listInputNames(target))
 }
 
 function messageViolation({ operation, where = {} }: Fault, outcome: MessageOutcome): string | undefined {
@@ -75,7 +75,7 @@ const FIELDS_OF_OUTCOMES: Readonly<Record<string, readonly Fault['outcome'][]>> 
 }
 
 function unfitOutcome(target: Operation, outcome: Fault['outcome']): string | undefined {
-  if (outcome === 'token_invalid' && tokenProblemOf(target) === undefined)
+  if (outcome === 'token_invalid' && findTokenProblem(target) === undefined)
     return `The operation ${target.id} takes no token.`
   const needsJson = ['broken_json', 'answer_cut', 'answer_stalled'].includes(outcome)
   if (needsJson && target.returns === undefined)
@@ -86,19 +86,19 @@ function unfitOutcome(target: Operation, outcome: Fault['outcome']): string | un
 }
 
 /** What an operation answers to a token that is not valid. */
-export function tokenProblemOf(
+export function findTokenProblem(
   operation: Operation,
 ): 'token_invalid' | 'operator_invalid' | 'invalid_access_token' | undefined {
-  const problems: ReadonlySet<ProblemName> = problemsOf(operation)
+  const problems: ReadonlySet<ProblemName> = listProblems(operation)
   return (['token_invalid', 'operator_invalid', 'invalid_access_token'] as const).find(each =>
     problems.has(each),
   )
 }
 
 /** The names that `where` may use. A body that is read as text has none. */
-function inputsOf(operation: Operation): string[] {
+function listInputNames(operation: Operation): string[] {
   const { params, body, bodyFrom } = operation
-  return [params, queryParametersOf(operation), bodyFrom === 'text' ? undefined : body].flatMap(schema =>
+  return [params, queryParameters(operation), bodyFrom === 'text' ? undefined : body].flatMap(schema =>
     Object.keys(schema?.properties ?? {}),
   )
 }

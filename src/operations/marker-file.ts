@@ -20,7 +20,7 @@ export async function createMarkerFile(
   { format, fps = '30' }: MarkerFileQuery,
   { store, clock, publicUrl }: Pick<Services, 'store' | 'clock' | 'publicUrl'>,
 ): Promise<TextFile<MarkerMediaType> | Refusal<'too_many_markers'>> {
-  const markers = await allMarkersOf(store, video.id)
+  const markers = await readAllMarkers(store, video.id)
   if (markers.length > MAX_EXPORTED_MARKERS) return refuse('too_many_markers', MAX_EXPORTED_MARKERS)
   const marked = {
     ...video,
@@ -34,7 +34,7 @@ export async function createMarkerFile(
 }
 
 /** By position, and at most one step more than fit into a file. Other work can run between the steps. */
-async function allMarkersOf(store: Store, video_id: string): Promise<StreamMarker[]> {
+async function readAllMarkers(store: Store, video_id: string): Promise<StreamMarker[]> {
   const markers: StreamMarker[] = []
   for (;;) {
     const last = markers.at(-1)

@@ -5,7 +5,7 @@ import { isoSeconds, parseTimestamp } from '../kit/clock.ts'
  * Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April; those are
  * malformed input, which is thrown as in `http/parse.ts`.
  */
-export function timestampOf(text: string): number {
+export function toTimestamp(text: string): number {
   return (
     parseTimestamp(text) ??
     raise('refused_reference', `The timestamp "${text}" does not exist in the calendar.`)
@@ -13,9 +13,9 @@ export function timestampOf(text: string): number {
 }
 
 /** Whole seconds of a timestamp that must not be in the future; undefined if none is given. */
-export function pastSecondOf(name: string, text: string | undefined, now: number): string | undefined {
+export function parsePastSecond(name: string, text: string | undefined, now: number): string | undefined {
   if (text === undefined) return undefined
-  const timestamp = timestampOf(text)
+  const timestamp = toTimestamp(text)
   if (timestamp > now) raise('refused_reference', `The parameter "${name}" must not be in the future.`)
   return isoSeconds(timestamp)
 }

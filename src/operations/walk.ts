@@ -1,4 +1,4 @@
-import type { Window } from '../contract/page.ts'
+import type { PageRequest } from '../contract/page.ts'
 import { pointIn, type WalkPage } from '../directory/stream-page.ts'
 import type { Rank } from '../domain/ranking.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
@@ -12,7 +12,7 @@ type Needs = 'shown' | 'all'
 /** Cuts a page of the directory, after loading the point in history where the walk began if the directory lacks it. */
 export function cutAlongWalk<Row extends Rank>(
   walked: Walked,
-  window: Window,
+  window: PageRequest,
   needs: Needs,
   cut: () => WalkPage<Row>,
 ): MaybePromise<WalkPage<Row>> {
@@ -24,7 +24,7 @@ export function cutAlongWalk<Row extends Rank>(
 
 async function cutAfterStart<Row extends Rank>(
   { directory, history }: Walked,
-  window: Window,
+  window: PageRequest,
   needs: Needs,
   cut: () => WalkPage<Row>,
 ): Promise<WalkPage<Row>> {

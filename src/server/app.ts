@@ -10,22 +10,22 @@ import { EventSockets } from '../events/event-sockets.ts'
 import { Cursors } from '../http/cursor.ts'
 import { LeasedLimiter } from '../http/leased-limiter.ts'
 import { LocalLimiter } from '../http/rate-limit.ts'
+import { RequestMetrics } from '../http/request-metrics.ts'
 import { RequestQueue } from '../http/request-queue.ts'
 import { Application } from '../http/server.ts'
-import { Traffic } from '../http/traffic.ts'
 import { Images } from '../images/images.ts'
-import { lazily } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazy.ts'
 import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
 import type { Measured } from '../kit/metrics.ts'
-import { SettledClock } from '../maintenance/settled-clock.ts'
 import { StoreReport } from '../maintenance/store-report.ts'
+import { TrustedClock } from '../maintenance/trusted-clock.ts'
 import type { Services } from '../operations/implement.ts'
 import { implementations } from '../operations/index.ts'
 import { MetricsHistory } from '../site/console/history.ts'
 import type { Store } from '../store/store.ts'
 import type { AppEnvironment, AppOptions } from './app-options.ts'
 import { AVAILABILITY_MILLISECONDS, startBackgroundJobs } from './background-jobs.ts'
-import { urlOf } from './config.ts'
+import { formatUrl } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
 import { MetricsExporter } from './metrics.ts'
 import { type Media, openMedia } from './open-media.ts'
@@ -65,7 +65,7 @@ export async function createApp(
 ): Promise<App> {
   requireEveryOperation()
   const { store, folder } = await openStore(options, lifetime, environment)
-  const publicUrl = options.config.publicUrl ?? environment.url ?? urlOf(options.config.listen)
+  const publicUrl = options.config.publicUrl ?? environment.url ?? formatUrl(options.config.listen)
   const created = createServices({ ...options, publicUrl }, store, folder)
   const core: Core = { ...options, ...environment, ...created, store, folder, lifetime }
   const { services, follower } = created
@@ -140,7 +140,7 @@ function createRequestServices({ config, log, store, lifetime }: Core) {
   const queue = new RequestQueue(log)
   lifetime.onClose(() => queue.stop())
   return {
-    traffic: new Traffic(),
+    traffic: new RequestMetrics(),
     queue,
     limiter: isStoreShared(store)
       ? new LeasedLimiter(config.rateLimits, store)
@@ -152,7 +152,7 @@ function createRequestServices({ config, log, store, lifetime }: Core) {
 /** The metrics, and the recurring work, which they count. */
 async function openMetrics(core: Core, { recordings }: Media, measured: readonly Measured[]) {
   const { config, log, role, store, services, follower, folder, lifetime } = core
-  const settledClock = new SettledClock({
+  const settledClock = new TrustedClock({
     store,
     clock: services.clock,
     log,
@@ -206,7 +206,7 @@ function openHttp(core: Core, { media, eventSockets, requests, metrics, history 
   const { config, log, store, services, folder, follower, lifetime } = core
   const controlUrl =
     core.operatorUrl ??
-    (config.operatorListen === undefined ? services.publicUrl : urlOf(config.operatorListen))
+    (config.operatorListen === undefined ? services.publicUrl : formatUrl(config.operatorListen))
   const pages = openSite({
     ...core,
     controlUrl,
@@ -255,8 +255,8 @@ function openapiTexts({ config, services }: Core, controlUrl: string) {
     strict: config.strict,
   }
   return {
-    public: lazily(() => JSON.stringify(openapiDocument({ ...server, families: PUBLIC_FAMILIES }))),
-    whole: lazily(() => JSON.stringify(openapiDocument({ ...server, controlUrl }))),
+    public: lazy(() => JSON.stringify(openapiDocument({ ...server, families: PUBLIC_FAMILIES }))),
+    whole: lazy(() => JSON.stringify(openapiDocument({ ...server, controlUrl }))),
   }
 }
 

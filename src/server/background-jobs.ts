@@ -5,9 +5,9 @@ import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
 import { repeaterOf } from '../kit/log-outages.ts'
-import type { SettledClock, SweepTimes } from '../maintenance/settled-clock.ts'
 import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
+import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Services } from '../operations/implement.ts'
 import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/history.ts'
@@ -32,7 +32,7 @@ export interface JobContext {
   readonly follower: FeedFollower
   readonly folder: DataFolder
   readonly metrics: MetricsExporter
-  readonly settledClock: SettledClock
+  readonly settledClock: TrustedClock
   readonly report: StoreReport
   readonly history: MetricsHistory
   readonly recordings: Recordings | undefined
@@ -97,7 +97,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
 }
 
 /** The clock of a demo is moved on purpose, so it counts as settled. */
-async function sweepTimes({ clock, demo }: Services, settledClock: SettledClock): Promise<SweepTimes> {
+async function sweepTimes({ clock, demo }: Services, settledClock: TrustedClock): Promise<SweepTimes> {
   return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
 }
 

@@ -1,7 +1,15 @@
 import { parseEnv } from 'node:util'
 import { nearestName } from '../kit/nearest.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
-import { type Address, type Config, flagOf, mapSettings, SETTINGS, settings, shownValue } from './settings.ts'
+import {
+  type Address,
+  type Config,
+  formatFlag,
+  mapSettings,
+  SETTINGS,
+  settings,
+  shownValue,
+} from './settings.ts'
 
 export type { Address, Config } from './settings.ts'
 
@@ -26,7 +34,7 @@ export class InvalidSettings extends Error {
 
 /** Settings from flags, the environment and a file of NAME=value lines, in this order of precedence. */
 export function readConfig(flags: Source, file: string | undefined, given: Source = environment): Config {
-  return resolve(sourcesOf(flags, file, given)).config
+  return resolve(readSources(flags, file, given)).config
 }
 
 /** Where the value of a setting comes from. */
@@ -41,7 +49,7 @@ export interface EffectiveSetting {
 
 /** Every setting in effect, without secrets. Throws like `readConfig`. */
 export function effectiveSettings(flags: Source, file: string | undefined): EffectiveSetting[] {
-  const sources = sourcesOf(flags, file, environment)
+  const sources = readSources(flags, file, environment)
   const { texts } = resolve(sources)
   return settings.map(setting => {
     const { name } = setting
@@ -52,7 +60,7 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
 
 type Sources = readonly (readonly [Origin, Source])[]
 
-function sourcesOf(flags: Source, file: string | undefined, given: Source): Sources {
+function readSources(flags: Source, file: string | undefined, given: Source): Sources {
   return [
     ['flag', flags],
     ['environment', given],
@@ -83,7 +91,7 @@ function resolve(sources: Sources): { config: Config; texts: ReadonlyMap<string,
   const reject = (name: string, message: (shownName: string) => string) => {
     const isFlag = lookUp(name, sources).from === 'flag'
     hasInvalidFlag ||= isFlag
-    violations.push(message(isFlag ? flagOf(name) : name))
+    violations.push(message(isFlag ? formatFlag(name) : name))
   }
   for (const name of unknownNames(sources)) {
     const suggestion = nearestName(
@@ -132,13 +140,14 @@ function exposure({ listen, operatorListen, publicUrl, mediaUrl, trustedProxies 
   }
   // A proxy in front makes a loopback listener as public as any other.
   const why = `a proxy forwards requests to ${listen.host}, and would expose the operator API`
-  if (publicUrl !== undefined && !isLoopback(hostOf(publicUrl))) return { name: SETTINGS.publicUrl.name, why }
-  if (mediaUrl !== undefined && !isLoopback(hostOf(mediaUrl))) return { name: SETTINGS.mediaUrl.name, why }
+  if (publicUrl !== undefined && !isLoopback(parseHost(publicUrl)))
+    return { name: SETTINGS.publicUrl.name, why }
+  if (mediaUrl !== undefined && !isLoopback(parseHost(mediaUrl))) return { name: SETTINGS.mediaUrl.name, why }
   return trustedProxies.isEmpty ? undefined : { name: SETTINGS.trustedProxies.name, why }
 }
 
 /** The URL for a browser on this machine. */
-export function urlOf({ host, port }: Address): string {
+export function formatUrl({ host, port }: Address): string {
   const shown = host === '127.0.0.1' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
 }
@@ -147,4 +156,4 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[0-9.]+$/.test(host)
 }
 
-const hostOf = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, '')
+const parseHost = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, '')

@@ -36,7 +36,7 @@ export interface DataFolder {
 export const KEYS_FOLLOWED_MILLISECONDS = 1000
 
 /** Path of the embedded store. */
-export function storeFileOf(config: Pick<Config, 'dataFolder'>): string {
+export function storeFilePath(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'strand.db')
 }
 
@@ -111,17 +111,17 @@ export function openDataFolder(config: Config, sealedWith: Iterable<string> = []
   try {
     const operatorToken =
       config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator'))
-    return { operatorToken, ...masterKeysOf(config) }
+    return { operatorToken, ...openMasterKeys(config) }
   } catch (error) {
     throw unwritable(folder, error)
   }
 }
 
-function masterKeysOf(config: Config): Pick<DataFolder, 'ring' | 'followMasterKeys'> {
+function openMasterKeys(config: Config): Pick<DataFolder, 'ring' | 'followMasterKeys'> {
   if (config.masterKeys !== undefined) {
     return { ring: new KeyRing(config.masterKeys), followMasterKeys: () => false }
   }
-  const file = masterKeyFileOf(config)
+  const file = masterKeyPath(config)
   const text = secretFile(file, () => masterKeysText([newMasterKey()]))
   const ring = new KeyRing(parseOrRefuse(file, text))
   return { ring, followMasterKeys: follower(ring, file, text) }
@@ -155,7 +155,7 @@ export function chownToOwner(file: string): void {
 }
 
 /** Path of the master keys, unless a setting provides them. */
-export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
+export function masterKeyPath(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'master-keys')
 }
 
@@ -166,7 +166,7 @@ export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
 export function readMasterKeys(
   config: Pick<Config, 'dataFolder' | 'masterKeys'>,
 ): readonly MasterKey[] | undefined {
-  const file = masterKeyFileOf(config)
+  const file = masterKeyPath(config)
   if (config.masterKeys !== undefined || !existsSync(file)) return config.masterKeys
   return parseOrRefuse(file, readSecretFile(file).trim())
 }

@@ -90,7 +90,7 @@ class Sweeps implements Measured {
 }
 
 function measureDisk(folder: string, metrics: Metrics): void {
-  const disk = diskOf(folder)
+  const disk = readDiskSpace(folder)
   if (disk === undefined) return
   const { bavail, blocks, bsize } = disk
   metrics.gauge('strand_data_disk_free_bytes', 'Free space on the disk of the data folder.', bavail * bsize)
@@ -98,7 +98,7 @@ function measureDisk(folder: string, metrics: Metrics): void {
 }
 
 /** Undefined if the folder is gone; the other metrics are still needed then. */
-function diskOf(folder: string) {
+function readDiskSpace(folder: string) {
   try {
     return statfsSync(folder)
   } catch {

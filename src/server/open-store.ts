@@ -18,7 +18,7 @@ import {
   type DataFolder,
   openDataFolder,
   prepareDataFolder,
-  storeFileOf,
+  storeFilePath,
 } from './data-folder.ts'
 
 /** How long to wait for PostgreSQL at startup, and when to stop waiting. */
@@ -40,12 +40,12 @@ const WAIT_PAUSE_MILLISECONDS = 200
 
 /** Whether the store is embedded and no process has it open. Called before this one opens it. */
 export function isStoreUnused(config: Config): boolean {
-  return config.databaseUrl === undefined && !isInUse(storeFileOf(config))
+  return config.databaseUrl === undefined && !isInUse(storeFilePath(config))
 }
 
 /** Opens the configured store: PostgreSQL, or the embedded one in the data folder. */
 export async function openStore(config: Config, options: OpenOptions = {}): Promise<Store> {
-  return createStore(await openEngine(config, storeFileOf(config), options))
+  return createStore(await openEngine(config, storeFilePath(config), options))
 }
 
 /**
@@ -89,7 +89,7 @@ async function openEngine(config: Config, file: string, options: OpenOptions): P
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
       throw new OperatorError(`the store cannot be opened: ${(error as Error).message}`)
     }
-    if (isOfServer(error)) throw new OperatorError(`the store cannot be opened: ${sentenceOf(error)}`)
+    if (isOfServer(error)) throw new OperatorError(`the store cannot be opened: ${explainOpenError(error)}`)
     throw error
   }
 }
@@ -97,7 +97,7 @@ async function openEngine(config: Config, file: string, options: OpenOptions): P
 const isOfServer = (error: unknown): error is { code: string; errno: unknown; message: string } =>
   (error as { code?: string }).code === 'ERR_POSTGRES_SERVER_ERROR'
 
-function sentenceOf({ errno, message }: { errno: unknown; message: string }): string {
+function explainOpenError({ errno, message }: { errno: unknown; message: string }): string {
   const advice = String(errno) === '42501' ? ': make the role in DATABASE_URL the owner of the database' : ''
   return `PostgreSQL: ${message}${advice}`
 }

@@ -11,7 +11,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import type { Services } from '../operations/implement.ts'
 import { createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
-import { type Address, urlOf } from './config.ts'
+import { type Address, formatUrl } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
 
 /** A running server. */
@@ -74,7 +74,7 @@ async function start(
       guard.watch(listening)
       servers.onClose(() => guard.stop())
     }
-    return urlOf({ host, port: listening.port })
+    return formatUrl({ host, port: listening.port })
   }
   const openAll = (): { url: string; operatorUrl: string | undefined } => {
     const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'], PORT_FLAGS.operator)

@@ -337,10 +337,10 @@ type ValueOf<Row> = Row extends Setting<infer T> ? T : { readonly [Key in keyof 
 export type Config = ValueOf<typeof SETTINGS>
 
 /** The rows of the table in order, without the groups. */
-export const settings = rowsOf(SETTINGS)
+export const settings = listSettings(SETTINGS)
 
-function rowsOf(table: object): Setting[] {
-  return Object.values(table).flatMap((row: object) => (isSetting(row) ? [row] : rowsOf(row)))
+function listSettings(table: object): Setting[] {
+  return Object.values(table).flatMap((row: object) => (isSetting(row) ? [row] : listSettings(row)))
 }
 
 /** The configuration, with the value of each row from `read`. */
@@ -369,7 +369,7 @@ export function describeSetting(row: Setting): string {
 }
 
 /** The name of the flag for a setting, such as `--data`. Not every setting has one. */
-export function flagOf(name: string): string {
+export function formatFlag(name: string): string {
   return `--${name
     .replace(/^STRAND_/, '')
     .toLowerCase()

@@ -7,7 +7,7 @@ import type { Browser } from './browser.ts'
 import type { PageFields } from './fields.ts'
 import { BUSY, LOCKED_OUT, LOGGED_OUT, passwordViolation, unlessBusy, withRetryAfter } from './login.ts'
 import type { Page, PageAnswer } from './page.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from './session.ts'
 import { accountPage } from './views/account.tsx'
 import { expiredFormPage } from './views/problem.tsx'
 
@@ -21,7 +21,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ])
 
 export const showAccount: PageHandler = async (browser, services: SessionServices) => {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) return toLogin
   return renderAccount(browser, services, session, { done: DONE.get(browser.parameter('done') ?? '') })
 }
@@ -50,7 +50,7 @@ const withForm =
   async (browser: Browser, services: S & SessionServices): Promise<PageAnswer> => {
     const form = await browser.form()
     if (form === undefined) return expiredFormPage()
-    const session = await sessionOf(browser, services)
+    const session = await readSession(browser, services)
     return session === undefined ? toLogin : submit(form, session, browser, services)
   }
 

@@ -2,11 +2,11 @@
 import type { Family } from '../contract/operation.ts'
 import type { Browser } from './browser.ts'
 import type { Page } from './page.ts'
-import { type PageServices, type SessionServices, sessionOf } from './session.ts'
+import { type PageServices, readSession, type SessionServices } from './session.ts'
 import { docsPage, type Reference, type ReferenceOptions, renderReference } from './views/docs.tsx'
 
 /** The reference of a set of families; each is rendered once. */
-export function referenceOf(options: ReferenceOptions): (families: readonly Family[]) => Reference {
+export function createReference(options: ReferenceOptions): (families: readonly Family[]) => Reference {
   const made = new Map<string, Reference>()
   return families => {
     const name = families.join()
@@ -23,7 +23,7 @@ export async function showDocs(
   families: readonly Family[],
 ): Promise<Page> {
   const isPublic = families.includes('oauth')
-  const session = isPublic ? await sessionOf(browser, services) : undefined
+  const session = isPublic ? await readSession(browser, services) : undefined
   const user = session && { id: session.user_id, login: session.login, name: session.display_name }
   const reader = { user: user ?? null, isStrict: services.strict }
   return docsPage(services.reference(families), reader, families)

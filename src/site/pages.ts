@@ -8,7 +8,7 @@ import { showAccount, submitDisconnect, submitEndSession, submitPassword } from 
 import { showActivate, submitActivate } from './activate.ts'
 import { showAuthorize, submitConsent } from './authorize.ts'
 import { acceptsHtml, Browser, type PageContext } from './browser.ts'
-import { channelOf, showChannel } from './channel.ts'
+import { parseChannelPath, showChannel } from './channel.ts'
 import { compressed } from './compressed.ts'
 import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
 import { CONSOLE, isConsolePath } from './console/paths.ts'
@@ -21,7 +21,7 @@ import { showHome } from './home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
 import type { Page, PageAnswer } from './page.ts'
 import { showSuggestions } from './search.ts'
-import { type PageHandler, type PageServices, sessionOf } from './session.ts'
+import { type PageHandler, type PageServices, readSession } from './session.ts'
 import { showMarkerFile, showStudio, showStudioStatus } from './studio.ts'
 import { studioPattern } from './studio-desk.ts'
 import {
@@ -88,11 +88,13 @@ export function asksForPage(request: Request): boolean {
   return asksToSee(request.method) && acceptsHtml(request) === 'by name'
 }
 
-function handlerOf(method: string, path: string): PageHandler | undefined {
+function findHandler(method: string, path: string): PageHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
-    handlers.get(page) ?? inConsole ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
+    handlers.get(page) ??
+    inConsole ??
+    (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
 
@@ -110,15 +112,15 @@ export class Pages {
    * root, only a request for HTML gets a page; others get what programs always got (D-151).
    */
   has({ request, path }: PageContext): boolean {
-    const handler = handlerOf(request.method, path)
+    const handler = findHandler(request.method, path)
     if (handler === showHome) return acceptsHtml(request) === 'by name'
     return handler === showChannel ? acceptsHtml(request) !== 'no' : handler !== undefined
   }
 
   /** Throws what the handler throws; the caller maps it to a problem and passes that to `refuse`. */
   async answer(context: PageContext): Promise<Response> {
-    const browser = this.#browserOf(context)
-    const handler = handlerOf(browser.method, browser.path)
+    const browser = this.#createBrowser(context)
+    const handler = findHandler(browser.method, browser.path)
     if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
     // The console counts what comes without a session.
     if (!isConsolePath(browser.path)) this.#services.limits.takeFromAddress(browser.address)
@@ -143,7 +145,7 @@ export class Pages {
   /** The reference of the families that the listener serves to this request. It is the one page that is large. */
   async answerDocs(context: PageContext, families: readonly Family[]): Promise<Response> {
     const isPublic = families.includes('oauth')
-    const browser = this.#browserOf(context)
+    const browser = this.#createBrowser(context)
     const page = await showDocs(browser, this.#services, families)
     return compressed(await this.#render(page, context, isPublic ? browser : undefined), context.request)
   }
@@ -156,7 +158,7 @@ export class Pages {
     return response
   }
 
-  #browserOf(context: PageContext): Browser {
+  #createBrowser(context: PageContext): Browser {
     return new Browser(context, { csrfProofs: this.#csrfProofs, publicUrl: this.#services.publicUrl })
   }
 
@@ -169,7 +171,7 @@ export class Pages {
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
     const { signUp, siteTokens } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
-    const session = browser && !isOfOperator ? await sessionOf(browser, this.#services) : undefined
+    const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
     const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here }
     const { html, hasScript } = await renderDocument(page, visitor, () =>

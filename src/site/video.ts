@@ -5,7 +5,7 @@ import type { Browser } from './browser.ts'
 import type { PlayerMarker } from './islands/player.tsx'
 import { latestVideos } from './latest-videos.ts'
 import { unlessRefused } from './refused.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from './session.ts'
 import { problemPage } from './views/problem.tsx'
 import { recordedVideoPage, videoPage } from './views/video.tsx'
 
@@ -36,18 +36,18 @@ export const showVideo: PageHandler = async (browser, services: VideoServices) =
   const others = { user_id: video.user_id, count: OTHERS, except: video.id, now: clock.now() }
   const [latest, markers] = await Promise.all([
     latestVideos(store, others),
-    markersOf(video.id, browser, services),
+    readMarkers(video.id, browser, services),
   ])
   return recordedVideoPage({ ...view, others: latest, markers }, node)
 }
 
 /** The markers of a video, in the order of their positions; none for those who are neither its owner nor an editor. */
-async function markersOf(
+async function readMarkers(
   video_id: string,
   browser: Browser,
   services: VideoServices,
 ): Promise<PlayerMarker[]> {
-  if ((await sessionOf(browser, services)) === undefined) return []
+  if ((await readSession(browser, services)) === undefined) return []
   const { helix } = await apiFor(browser, services, ['user:read:broadcast'])
   const { data } = await unlessRefused({ data: [] }, () =>
     helix.getStreamMarkers({ video_id, first: MARKERS }),

@@ -37,7 +37,7 @@ const GROUPED: { readonly [N in CommandName]?: (args: CommandArgs<N>) => string 
 }
 
 /** The channel of a command that may share a transaction; undefined for other commands. */
-export function channelOf({
+export function groupedChannel({
   name,
   args,
 }: {

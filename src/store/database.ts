@@ -20,7 +20,7 @@ export interface Transaction extends Database {
    */
   lock(query: Sql, table: string): Promise<void>
   /** The rows that a look-up finds for these values. May be combined with those of other commands. */
-  rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]>
+  lookUp<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]>
   /** Writes a row. May be combined with those of other commands. */
   write<Row>(write: RowWrite<Row>, row: Row): MaybePromise<void>
   /** Adds a change to the feed when the command ends, in the same transaction. */

@@ -67,7 +67,7 @@ export function storeSummary(file: string): StoreSummary {
 }
 
 /** The number of rows of each table, for people to compare. */
-export function rowsOf(file: string): Record<string, number> {
+export function countRows(file: string): Record<string, number> {
   const tables = inspect(file, one =>
     one("select json_group_array(name) from sqlite_schema where type = 'table' and name not like 'sqlite%'"),
   )

@@ -2,7 +2,7 @@ import type { Transaction } from './database.ts'
 import { type Part, Sql } from './sql/tag.ts'
 
 /** A power of two. More rows bring little, and a statement has a limited number of parameters. */
-const ROWS_AT_ONCE = 64
+const ROW_BATCH_SIZE = 64
 
 /**
  * Inserts rows of bound values. The engines take them in faster than a table of values in JSON.
@@ -23,16 +23,16 @@ export function* rowInserts<T>(
   items: readonly T[],
   rowOf: (item: T) => readonly Part[],
 ): Generator<Sql> {
-  for (let from = 0, count = ROWS_AT_ONCE; from < items.length; from += count) {
+  for (let from = 0, count = ROW_BATCH_SIZE; from < items.length; from += count) {
     while (count > items.length - from) count /= 2
     const values: Part[] = []
     for (const item of items.slice(from, from + count)) for (const value of rowOf(item)) values.push(value)
-    yield new Sql(stringsOf(into, count, values.length / count), values)
+    yield new Sql(templateStrings(into, count, values.length / count), values)
   }
 }
 
 /** The text around the values. Cached, because a template is identified by its strings array. */
-function stringsOf(into: string, rows: number, columns: number): readonly string[] {
+function templateStrings(into: string, rows: number, columns: number): readonly string[] {
   const key = `${into} ${rows}`
   const known = cached.get(key)
   if (known !== undefined) return known

@@ -12,19 +12,19 @@ export interface Part {
 type Place = readonly (Scalar | Parameter)[]
 
 export interface Order {
-  whole(down: boolean): Part
+  all(down: boolean): Part
   /** The rows after a key, as consecutive parts that an index serves. */
-  beyond(place: Place, down: boolean): readonly Part[]
+  after(place: Place, down: boolean): readonly Part[]
   /** The values of a key as the columns have them. Default: as they are. */
-  placeOf?(key: Key): readonly Scalar[]
+  toCursorValues?(key: Key): readonly Scalar[]
 }
 
 /** An order that knows the key of a row, which has its columns under their names. */
 export interface KeyedOrder extends Order {
-  keyOf(row: object): Key
+  sortKey(row: object): Key
 }
 
-const valuesOf = (row: object, columns: readonly string[]): Key =>
+const pickValues = (row: object, columns: readonly string[]): Key =>
   columns.map(column => (row as Readonly<Record<string, string | number>>)[column] ?? '')
 
 function towards(down: boolean, ...columns: readonly string[]): Sql {
@@ -32,18 +32,18 @@ function towards(down: boolean, ...columns: readonly string[]): Sql {
 }
 
 /** By columns compared together as a row, all in one direction. */
-export function inOrderOf(...columns: readonly string[]): KeyedOrder {
+export function orderBy(...columns: readonly string[]): KeyedOrder {
   const row = verbatim(columns.join(', '))
   const [up, down] = [towards(false, ...columns), towards(true, ...columns)]
   return {
-    whole: falling => ({ order: falling ? down : up }),
-    beyond: (from, falling) => {
+    all: falling => ({ order: falling ? down : up }),
+    after: (from, falling) => {
       const place = joined(from, ', ')
       return falling
         ? [{ where: sql`(${row}) < (${place})`, order: down }]
         : [{ where: sql`(${row}) > (${place})`, order: up }]
     },
-    keyOf: found => valuesOf(found, columns),
+    sortKey: found => pickValues(found, columns),
   }
 }
 
@@ -51,7 +51,7 @@ export function inOrderOf(...columns: readonly string[]): KeyedOrder {
  * The rows with certain values in columns, by other columns. Written as a range that starts with those columns: with
  * equality, PostgreSQL could follow an index on the other columns alone, past any number of rows with other values.
  */
-export function inOrderWithin(
+export function orderByWithin(
   values: Readonly<Record<string, string | number>>,
   columns: readonly string[],
 ): KeyedOrder {
@@ -62,14 +62,14 @@ export function inOrderWithin(
   const place = joined(Object.values(values), ', ')
   const [lowest, highest] = [sql`(${first}) >= (${place})`, sql`(${first}) <= (${place})`]
   return {
-    whole: falling => ({ where: sql`${lowest} and ${highest}`, order: falling ? down : up }),
-    beyond: (from, falling) => {
+    all: falling => ({ where: sql`${lowest} and ${highest}`, order: falling ? down : up }),
+    after: (from, falling) => {
       const key = joined([...Object.values(values), ...from], ', ')
       return falling
         ? [{ where: sql`${lowest} and (${row}) < (${key})`, order: down }]
         : [{ where: sql`(${row}) > (${key}) and ${highest}`, order: up }]
     },
-    keyOf: found => valuesOf(found, columns),
+    sortKey: found => pickValues(found, columns),
   }
 }
 
@@ -84,8 +84,8 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Key
   const row = verbatim(columns.join(', '))
   const [column, digits] = [verbatim(id), verbatim(length)]
   return {
-    whole: down => ({ order: towards(down, ...columns, length, id) }),
-    beyond: (from, down) => {
+    all: down => ({ order: towards(down, ...columns, length, id) }),
+    after: (from, down) => {
       const place = from.slice(0, columns.length)
       const [size = 0, last = ''] = from.slice(columns.length)
       const equal = columns.map((name, index) => sql`${verbatim(name)} = ${place[index] ?? ''}`)
@@ -113,18 +113,18 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Key
         },
       ]
     },
-    keyOf: found => {
-      const [digits = ''] = valuesOf(found, [id])
-      return [...valuesOf(found, columns), String(digits).length, digits]
+    sortKey: found => {
+      const [digits = ''] = pickValues(found, [id])
+      return [...pickValues(found, columns), String(digits).length, digits]
     },
   }
 }
 
 export const BY_NUMBER = inOrderThenByNumber([], 'id')
-export const BY_ID = inOrderOf('id')
+export const BY_ID = orderBy('id')
 
-export const decimalSortKey = BY_NUMBER.keyOf
-export const idSortKey = BY_ID.keyOf
+export const decimalSortKey = BY_NUMBER.sortKey
+export const idSortKey = BY_ID.sortKey
 
 /** Negative if `a` comes before `b` in ascending order. */
 export function compareKeys(a: Key, b: Key): number {

@@ -8,7 +8,7 @@ export const WORLD_TABLES = [
   'video_markers',
   'streams',
   'publish_sessions',
-  'departed_publishers',
+  'disconnected_publishers',
   'playback_viewers',
   'media_servers',
   'videos',

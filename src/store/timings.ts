@@ -42,7 +42,7 @@ export class Timings {
       this.#end(name, began, 'done')
       return result
     } catch (error) {
-      this.#end(name, began, outcomeOf(error))
+      this.#end(name, began, classifyOutcome(error))
       throw error
     }
   }
@@ -86,7 +86,7 @@ function freshTiming(): CommandTiming {
   return { seconds: new Histogram(SECONDS), outcomes: { done: 0, unavailable: 0, conflict: 0, failed: 0 } }
 }
 
-function outcomeOf(error: unknown): Outcome {
+function classifyOutcome(error: unknown): Outcome {
   if (error instanceof Unavailable) return 'unavailable'
   return error instanceof Conflict ? 'conflict' : 'failed'
 }

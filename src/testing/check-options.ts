@@ -14,7 +14,7 @@ const integer = (least: number, most: number): Rule => ({
   must: `an integer from ${least} to ${most}`,
   isMet: value => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
 })
-const oneOf = (values: readonly string[]): Rule => ({
+const memberOf = (values: readonly string[]): Rule => ({
   must: `one of ${values.join(', ')}`,
   isMet: value => values.includes(value as string),
 })
@@ -30,11 +30,11 @@ const RULES: Readonly<Record<keyof StrandOptions, Rule>> = {
     must: 'an object or the path of a file',
     isMet: value => isObject(value) || (typeof value === 'string' && value !== ''),
   },
-  mode: oneOf(MODES),
+  mode: memberOf(MODES),
   strict: { must: 'true or false', isMet: value => typeof value === 'boolean' },
   intercept: { must: 'true or false', isMet: value => typeof value === 'boolean' },
   data: { must: 'the path of a folder', isMet: value => typeof value === 'string' && value !== '' },
-  log: oneOf(LEVELS),
+  log: memberOf(LEVELS),
   settings: { must: 'an object', isMet: isObject },
   startTimeout: integer(1, 600_000),
 }
@@ -57,18 +57,18 @@ export function requireKnown(caller: string, options: object, known: readonly st
   throw new TypeError(`${caller}: unknown option "${unknown}"; must be one of ${known.join(', ')}`)
 }
 
-export function clockOf(clock: StrandOptions['clock']): DemoRequest['clock'] {
+export function readClock(clock: StrandOptions['clock']): DemoRequest['clock'] {
   if (clock === undefined) return undefined
   if (isObject(clock) && !(clock instanceof Date)) {
     const { start, running = false, ...unknown } = clock as Record<string, unknown>
     requireKnown('startStrand: clock', unknown, [])
     if (typeof running !== 'boolean') throw invalid('clock.running', 'true or false', running)
-    return { at: timeOf('clock.start', start), running }
+    return { at: readTime('clock.start', start), running }
   }
-  return { at: timeOf('clock', clock), running: false }
+  return { at: readTime('clock', clock), running: false }
 }
 
-export function timeOf(name: string, value: unknown): number {
+export function readTime(name: string, value: unknown): number {
   const isTime = typeof value === 'string' || Object.prototype.toString.call(value) === '[object Date]'
   const at = isTime ? new Date(value as string | Date).getTime() : Number.NaN
   if (!Number.isNaN(at)) return at

@@ -17,7 +17,7 @@ const STOP_MILLISECONDS = 10_000
  * not keep this process from exiting.
  */
 export async function startChild(request: DemoRequest): Promise<StartedDemo> {
-  const scenario = fileOf(request.scenario)
+  const scenario = toScenarioFile(request.scenario)
   try {
     const child = spawn(
       bunProgram(),
@@ -76,7 +76,7 @@ interface ScenarioFile {
 }
 
 /** The scenario as a file: a temporary one if it is an object. */
-function fileOf(scenario: DemoRequest['scenario']): ScenarioFile {
+function toScenarioFile(scenario: DemoRequest['scenario']): ScenarioFile {
   if (scenario === undefined || typeof scenario === 'string') {
     return { file: scenario, withoutPath: message => message, remove: () => undefined }
   }

@@ -19,7 +19,7 @@ export interface ControlAddress {
 export type Control = <Answer>(method: string, path: string, body?: object) => Promise<Answer>
 
 export function createControl({ control_url, operator_token }: ControlAddress): Control {
-  const server = serverOf(control_url)
+  const server = findServer(control_url)
   return async (method, path, body) => {
     const text = body === undefined ? '' : JSON.stringify(body)
     const head = [
@@ -34,7 +34,7 @@ export function createControl({ control_url, operator_token }: ControlAddress): 
       const { status, content } = readResponse(await exchange(server, `${head}\r\n\r\n${text}`))
       if (status < 300) return (content === '' ? undefined : JSON.parse(content)) as never
       if (status !== 503 || attempt === MAX_ATTEMPTS)
-        throw new Error(messageOf(content) ?? `${method} ${path} was answered with ${status}`)
+        throw new Error(parseMessage(content) ?? `${method} ${path} was answered with ${status}`)
     }
   }
 }
@@ -46,7 +46,7 @@ interface Server {
 }
 
 /** The demo listens on both addresses of localhost; in a URL, IPv6 has brackets. */
-function serverOf(url: string): Server {
+function findServer(url: string): Server {
   const [, authority = '', host = '', port = '80'] =
     /^http:\/\/((\[[^\]]+\]|[^:/]+)(?::([0-9]+))?)\/control$/.exec(url) ?? []
   if (host === '') throw new Error(`"${url}" is not the address of the control API of a demo`)
@@ -89,7 +89,7 @@ function joinChunks(body: Buffer): Buffer {
   }
 }
 
-function messageOf(content: string): string | undefined {
+function parseMessage(content: string): string | undefined {
   try {
     return (JSON.parse(content) as { message?: string }).message
   } catch {

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import type { EventDelivery, PlanFaultInput, Scenario } from '../client/api.ts'
 import type { World as DescribedWorld, WorldClient } from '../demo/described-world.ts'
-import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
+import { checkOptions, readClock, readTime, requireKnown } from './check-options.ts'
 import { startChild, strandProgram } from './child.ts'
 import { type ControlAddress, createControl } from './control.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
@@ -93,15 +93,15 @@ export async function startStrand<const S extends Scenario = AnyScenario>(
 ): Promise<RunningStrand<S>> {
   checkOptions(options as StrandOptions)
   const mode = options.mode ?? (isBun() ? 'process' : 'child')
-  const { world, stop } = await startDemo(mode, demoRequestOf(options as StrandOptions))
-  return controlsOf<S>(world, await intercepting(options, world, stop))
+  const { world, stop } = await startDemo(mode, toDemoRequest(options as StrandOptions))
+  return createControls<S>(world, await intercepting(options, world, stop))
 }
 
 /** Uses a demo that runs already, such as one for all test files. */
 export async function attachStrand(options: AttachOptions): Promise<RunningStrand> {
-  const address = addressOf(options)
+  const address = controlAddress(options)
   const { data } = await createControl(address)<{ data: [DescribedWorld] }>('GET', '/world')
-  return controlsOf(data[0], await intercepting(options, data[0], async () => undefined))
+  return createControls(data[0], await intercepting(options, data[0], async () => undefined))
 }
 
 /** Intercepts calls if the options ask for it, and returns what stops that and the server. */
@@ -123,7 +123,7 @@ async function intercepting(
   }
 }
 
-function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): RunningStrand<S> {
+function createControls<S>(world: DescribedWorld, stop: () => Promise<void>): RunningStrand<S> {
   const control = createControl(world)
   const moveClock = async (move: object) => timeIn(await control('POST', '/clock', move))
   let stopping: Promise<void> | undefined
@@ -138,7 +138,7 @@ function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): Runnin
     clock: {
       now: async () => timeIn(await control('GET', '/clock')),
       advance: seconds => moveClock({ advance_seconds: seconds }),
-      set: async time => moveClock({ time: new Date(timeOf('time', time)).toISOString() }),
+      set: async time => moveClock({ time: new Date(readTime('time', time)).toISOString() }),
       freeze: () => moveClock({ running: false }),
       run: () => moveClock({ running: true }),
     },
@@ -168,7 +168,7 @@ function timeIn({ data: [clock] }: { readonly data: readonly [{ readonly now: st
   return new Date(clock.now)
 }
 
-function addressOf(options: AttachOptions): ControlAddress {
+function controlAddress(options: AttachOptions): ControlAddress {
   const given = options ?? {}
   requireKnown('attachStrand', given, ['worldFile', 'world', 'url', 'operatorToken', 'intercept'])
   const { worldFile, world, url, operatorToken } = given as Partial<
@@ -211,12 +211,12 @@ function isBun(): boolean {
   return process.versions.bun !== undefined
 }
 
-function demoRequestOf(options: StrandOptions): DemoRequest {
+function toDemoRequest(options: StrandOptions): DemoRequest {
   return {
     port: options.port ?? 0,
     seed: options.seed ?? 42,
     streams: options.streams ?? 20,
-    clock: clockOf(options.clock),
+    clock: readClock(options.clock),
     scenario: options.scenario,
     strict: options.strict ?? false,
     data: options.data,

@@ -1,12 +1,12 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import { fieldsOf, noteOf, TRANSFER_TYPES, type TransferLine } from '../contract/resources/transfer.ts'
+import { findNote, listFields, TRANSFER_TYPES, type TransferLine } from '../contract/resources/transfer.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Store } from '../store/store.ts'
 import type { StoredLine } from '../store/transfer/line-type.ts'
 import { LINE_TYPES } from '../store/transfer/line-types.ts'
 
 /** Rows per read, which bounds how long other requests of this process wait. */
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
 /**
  * Exports the whole store as lines, in one consistent view. Each chunk is written before the next is read, and the view
@@ -20,13 +20,13 @@ export function exportLines(
   return store.snapshot(async db => {
     let count = 0
     for (const type of TRANSFER_TYPES) {
-      const fields = Object.entries(fieldsOf(type))
-        .filter(([, schema]) => streamKeys !== undefined || noteOf(schema, 'secret') === undefined)
+      const fields = Object.entries(listFields(type))
+        .filter(([, schema]) => streamKeys !== undefined || findNote(schema, 'secret') === undefined)
         .map(([field]) => field)
-      for await (const lines of LINE_TYPES[type].all(db, AT_ONCE)) {
+      for await (const lines of LINE_TYPES[type].all(db, BATCH_SIZE)) {
         count += lines.length
         let text = ''
-        for (const line of lines) text += `${textOf(withStreamKey(line, streamKeys), fields)}\n`
+        for (const line of lines) text += `${formatLine(withStreamKey(line, streamKeys), fields)}\n`
         await write(text, count)
       }
     }
@@ -35,7 +35,7 @@ export function exportLines(
 }
 
 /** These fields in this order; the replacer of `JSON.stringify` takes twice as long. */
-function textOf(line: TransferLine, fields: readonly string[]): string {
+function formatLine(line: TransferLine, fields: readonly string[]): string {
   const ordered: Record<string, unknown> = {}
   for (const field of fields) ordered[field] = (line as Record<string, unknown>)[field]
   return JSON.stringify(ordered)

@@ -52,7 +52,7 @@ async function prepareUser(
       ? streamKeys.lookupHashes(stream_key)
       : undefined
   const version = (row?.slot ?? 0) + 1
-  const password_hash = line.password_hash ?? (password && (await hashOf(password, row?.password_hash)))
+  const password_hash = line.password_hash ?? (password && (await hashOnce(password, row?.password_hash)))
   return {
     ...line,
     ...(password_hash !== undefined && { password_hash }),
@@ -62,7 +62,7 @@ async function prepareUser(
 }
 
 /** The hash of a password: the stored one if it matches, so that nothing changes. Waits in the queue without a limit. */
-async function hashOf(password: string, stored: string | undefined): Promise<string> {
+async function hashOnce(password: string, stored: string | undefined): Promise<string> {
   return passwords.inTurn(
     { lane: 'operator' },
     async turn => (stored && (await turn.matches(password, stored)) ? stored : turn.hash(password)),

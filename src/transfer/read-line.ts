@@ -1,8 +1,8 @@
 import { hashViolation } from '../auth/password-hash.ts'
 import type { Refusal } from '../contract/problem.ts'
 import {
-  fieldsOf,
-  noteOf,
+  findNote,
+  listFields,
   TRANSFER_TYPES,
   type TransferLine,
   type TransferType,
@@ -10,7 +10,7 @@ import {
 } from '../contract/resources/transfer.ts'
 import { checkText, createShapeCheck, type Fields } from '../domain/input.ts'
 import { isoMillis, isoSeconds, parseTimestamp } from '../kit/clock.ts'
-import { lazily } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazy.ts'
 
 /** Why a line is invalid. */
 export class LineViolation extends Error {
@@ -29,14 +29,14 @@ function rejectIf(refusal: Refusal<'malformed_parameter' | 'missing_parameter'> 
   if (refusal?.problem === 'malformed_parameter') rejectField(...refusal.details)
 }
 
-const readers = new Map(TRANSFER_TYPES.map(type => [type, lazily(() => readerOf(type))]))
+const readers = new Map(TRANSFER_TYPES.map(type => [type, lazy(() => createReader(type))]))
 
 /** Checks a value against the schema of its type, and normalizes its fields to their stored form. */
-function readerOf(type: TransferType): (value: Fields) => void {
+function createReader(type: TransferType): (value: Fields) => void {
   const checkShape = createShapeCheck(transferLines[type])
-  const fields = new Set(Object.keys(fieldsOf(type)))
-  const normalizers = Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {
-    const normalize = NORMALIZERS[noteOf(schema, 'kept') ?? '']
+  const fields = new Set(Object.keys(listFields(type)))
+  const normalizers = Object.entries(listFields(type)).flatMap(([field, schema]) => {
+    const normalize = NORMALIZERS[findNote(schema, 'kept') ?? '']
     return normalize === undefined ? [] : [[field, normalize] as const]
   })
   return value => {

@@ -20,12 +20,12 @@ export class SeenLines implements EarlierLines {
   #count = 0
 
   has(...what: readonly string[]): boolean {
-    return this.#slots[this.#placeOf(what)] !== 0
+    return this.#slots[this.#findPlace(what)] !== 0
   }
 
   /** Returns whether it is new. */
   add(...what: readonly string[]): boolean {
-    const place = this.#placeOf(what)
+    const place = this.#findPlace(what)
     if (this.#slots[place] !== 0) return false
     this.#slots[place] = this.#halves[0] as number
     this.#slots[place + 1] = this.#halves[1] as number
@@ -35,7 +35,7 @@ export class SeenLines implements EarlierLines {
   }
 
   /** Where the hash is, or belongs. */
-  #placeOf(what: readonly string[]): number {
+  #findPlace(what: readonly string[]): number {
     let text = what[0] ?? ''
     for (let at = 1; at < what.length; at++) text += `\0${what[at]}`
     this.#hash[0] = Bun.hash.wyhash(text, this.#seed)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fitHelp } from '../../src/cli/help/fit-help.ts'
-import { messageOf } from '../../src/cli/import-interruption.ts'
+import { interruptionMessage } from '../../src/cli/import-interruption.ts'
 import { browserCommand } from '../../src/cli/inspect/open.ts'
 import { labelIn, metricIn, sumIn } from '../../src/cli/inspect/server-metrics.ts'
 import { showStatus, statusReport } from '../../src/cli/inspect/status-report.ts'
@@ -13,8 +13,8 @@ import { progressLine } from '../../src/cli/terminal/progress.ts'
 import { type Cell, type Column, FittedTable } from '../../src/cli/terminal/table.ts'
 import { longTime, shortTime } from '../../src/cli/terminal/time.ts'
 import { frame } from '../../src/cli/terminal/watch.ts'
-import { cut, widthOf, widthOfTerminal, wrap } from '../../src/cli/terminal/width.ts'
-import { cellOf, columnOf, objectValue, referencesIn } from '../../src/cli/verbs/presentation.ts'
+import { cut, displayWidth, widthOfTerminal, wrap } from '../../src/cli/terminal/width.ts'
+import { formatCell, objectValue, referencesIn, toColumn } from '../../src/cli/verbs/presentation.ts'
 import { presenterFor } from '../../src/cli/verbs/show.ts'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import type { Client } from '../../src/client/index.ts'
@@ -34,7 +34,7 @@ describe('widths', () => {
   test('whatever the text, it fits afterwards', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(40), (text, width) => {
-        expect(widthOf(cut(text, width))).toBeLessThanOrEqual(width)
+        expect(displayWidth(cut(text, width))).toBeLessThanOrEqual(width)
       }),
     )
   })
@@ -116,7 +116,7 @@ describe('tables', () => {
           const shown = new FittedTable(wide, width).page(
             texts.map(row => row.map(text => plain(text.replaceAll('\n', ' ')))),
           )
-          for (const line of shown.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(width)
+          for (const line of shown.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(width)
         },
       ),
     )
@@ -182,7 +182,7 @@ describe('progress', () => {
     fc.assert(
       fc.property(amounts, fc.integer({ min: 1, max: 200 }), (amount, width) => {
         const line = progressLine({ what: 'Copying the store', unit: 'lines', ...amount }, width)
-        expect(widthOf(line)).toBeLessThanOrEqual(width)
+        expect(displayWidth(line)).toBeLessThanOrEqual(width)
       }),
     )
   })
@@ -198,7 +198,7 @@ describe('fields of responses', () => {
         ['games/9', 'Tidefall'],
       ]).get(`${table}/${id}`),
   }
-  const texts = (name: string, row: Record<string, unknown>) => cellOf(name, row, around).map(textIn)
+  const texts = (name: string, row: Record<string, unknown>) => formatCell(name, row, around).map(textIn)
 
   test('ids come with the name of what they stand for', () => {
     const row = { user_id: '7', game_id: '9', benefit_id: 'gone', subject: 'user/7', organization_id: null }
@@ -217,11 +217,11 @@ describe('fields of responses', () => {
   })
 
   test('numbers are grouped and right-aligned, states have a colour', () => {
-    expect([texts('viewer_count', { viewer_count: 14759 }), columnOf('viewer_count').align]).toEqual([
+    expect([texts('viewer_count', { viewer_count: 14759 }), toColumn('viewer_count').align]).toEqual([
       ['14,759'],
       'right',
     ])
-    expect(cellOf('fulfillment_status', { fulfillment_status: 'FULFILLED' }, around)).toEqual([
+    expect(formatCell('fulfillment_status', { fulfillment_status: 'FULFILLED' }, around)).toEqual([
       [{ text: 'FULFILLED', style: 'green' }],
     ])
   })
@@ -253,7 +253,7 @@ describe('every list, with the example of the contract', () => {
         for (const rows of [data, long]) {
           const presenter = presenterFor(verb, { client, utc: true, out: { isTTY: true, columns } })
           const text = await presenter.page(rows)
-          expect(text.split('\n').filter(line => widthOf(line) > columns)).toEqual([])
+          expect(text.split('\n').filter(line => displayWidth(line) > columns)).toEqual([])
           expect(text.split('\n')).toHaveLength(rows.length + 2)
         }
       },
@@ -326,7 +326,8 @@ describe('screens', () => {
       'the public listener at http://localhost:8080 does not answer',
       'clock: is wrong; set it',
     ])
-    for (const line of showStatus(report, look).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(80)
+    for (const line of showStatus(report, look).split('\n'))
+      expect(displayWidth(line)).toBeLessThanOrEqual(80)
   })
 
   test('a finding is wrapped below its beginning', () => {
@@ -353,28 +354,28 @@ describe('an interrupted import', () => {
   const words = ['import', '--from-line', '1', '--data', 'my data', 'world.ndjson']
 
   test('names the next line, and the command with the same flags', () => {
-    expect(messageOf('world.ndjson', options, { isApplying: true, lastLine: 4000 }, words)).toBe(
+    expect(interruptionMessage('world.ndjson', options, { isApplying: true, lastLine: 4000 }, words)).toBe(
       "interrupted: 4,000 lines are imported, up to line 4000\nResume: strand import --from-line 4001 --data 'my data' world.ndjson",
     )
     const remote = { isApplying: true, lastLine: 20, isRemote: true }
-    expect(messageOf('-', { ...options, fromLine: 11 }, remote, ['import', '-'])).toBe(
+    expect(interruptionMessage('-', { ...options, fromLine: 11 }, remote, ['import', '-'])).toBe(
       'interrupted: at least 10 lines are imported, up to line 20\nResume, with the same input: strand import --from-line 21 -',
     )
   })
 
   test('does not claim that nothing was changed if later lines are imported', () => {
     const reached = { isApplying: true, lastLine: 0, hasChanged: true }
-    expect(messageOf('f', options, reached, words)).toBe(
+    expect(interruptionMessage('f', options, reached, words)).toBe(
       'interrupted: some lines are imported; importing the file again is safe',
     )
   })
 
   test('names nothing that was not changed', () => {
     const nothing = 'interrupted: nothing was changed'
-    expect(messageOf('f', options, { isApplying: false, lastLine: 0 }, words)).toBe(nothing)
-    expect(messageOf('f', options, { isApplying: true, lastLine: 0 }, words)).toBe(nothing)
+    expect(interruptionMessage('f', options, { isApplying: false, lastLine: 0 }, words)).toBe(nothing)
+    expect(interruptionMessage('f', options, { isApplying: true, lastLine: 0 }, words)).toBe(nothing)
     const dry = { ...options, dryRun: true }
-    expect(messageOf('f', dry, { isApplying: true, lastLine: 9 }, words)).toBe(nothing)
+    expect(interruptionMessage('f', dry, { isApplying: true, lastLine: 9 }, words)).toBe(nothing)
   })
 })
 

@@ -449,10 +449,10 @@ test('a large import whose staged entitlements are lost adds none of them', asyn
   // The writer opens the store again after a failure, here because of a lock, without its temporary tables.
   const fail = async ({ commands }: Store) => {
     other.run('begin immediate')
-    await expect(commands.noteFact({ name: 'x', value: 'y' })).rejects.toThrow()
+    await expect(commands.setFact({ name: 'x', value: 'y' })).rejects.toThrow()
     other.run('rollback')
     const isBack = () =>
-      commands.noteFact({ name: 'x', value: 'y' }).then(
+      commands.setFact({ name: 'x', value: 'y' }).then(
         () => true,
         () => false,
       )

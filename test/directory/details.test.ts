@@ -1,16 +1,16 @@
 /** A directory that starts with ranks and reads details later answers like one that has read everything. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
-import { channelSearchOf } from '../../src/domain/channel-search.ts'
-import { must } from '../../src/kit/must.ts'
+import { parseChannelSearch } from '../../src/domain/channel-search.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { FeedPoint, LiveStream } from '../../src/store/feed.ts'
 import { runs } from '../support/properties.ts'
 import { live, World } from './world.ts'
 
-const ALL: Window = { first: 100, direction: 'forward' }
+const ALL: PageRequest = { first: 100, direction: 'forward' }
 const GAMES = ['', '1', '2', '3']
 const gameName = (id: string) => (id === '' ? '' : `Game ${id}`)
 
@@ -80,7 +80,7 @@ class Late {
 
 /** What a directory with all details shows: pages by every filter, games, searches. */
 async function shownBy(directory: Directory) {
-  const search = must(channelSearchOf('user1'), 'a search')
+  const search = assertDefined(parseChannelSearch('user1'), 'a search')
   return {
     all: directory.page({}, ALL),
     byGame: GAMES.map(id => directory.page({ game_ids: [id] }, ALL)),
@@ -155,7 +155,7 @@ describe('a directory that reads details later', () => {
         expect(await shownBy(late.directory)).toEqual(await shownBy(ordinaryOf(world)))
         // The totals of games at the point where it started.
         const remaining = new Set(late.directory.pageOfGames(ALL).rows.map(row => row.id))
-        const then = late.directory.pageOfGames({ ...ALL, memory: first.memory })
+        const then = late.directory.pageOfGames({ ...ALL, cursorState: first.cursorState })
         expect(then.rows).toEqual(first.rows.filter(row => remaining.has(row.id)))
       }),
       { numRuns: runs(300) },

@@ -1,7 +1,7 @@
 /** Walks through the top games keep the promise of walks through streams (D-33, D-75), and rank by the same totals everywhere. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { pointIn, rankKey, type WalkPage } from '../../src/directory/stream-page.ts'
 import { compareRank, type Rank } from '../../src/domain/ranking.ts'
@@ -22,10 +22,10 @@ const liveGames = (world: World) => new Set(gamesOf(world).map(game => game.id))
 /** A walk that is under way. */
 class Walker {
   readonly seen: Rank[] = []
-  #window: Window
+  #window: PageRequest
   done = false
 
-  constructor(window: Window = { first: 1, direction: 'forward' }) {
+  constructor(window: PageRequest = { first: 1, direction: 'forward' }) {
     this.#window = window
   }
 
@@ -39,7 +39,7 @@ class Walker {
     else this.seen.unshift(...page.rows)
     const next = direction === 'forward' ? page.rows.at(-1) : page.rows[0]
     if (!page.more || next === undefined) this.done = true
-    else this.#window = { first, direction, from: rankKey(next), memory: page.memory }
+    else this.#window = { first, direction, from: rankKey(next), cursorState: page.cursorState }
     return page
   }
 }
@@ -71,8 +71,8 @@ function play({ events, backward }: Course, make: MakeDirectory) {
   const first = walker.step(cluster.node(0), backward ? 100 : 1)
   const last = ranking.at(-1)
   if (backward && first !== undefined && last !== undefined) {
-    const [from, { memory }] = [rankKey(last), first]
-    walker = new Walker({ first: 1, direction: 'backward', from, memory })
+    const [from, { cursorState }] = [rankKey(last), first]
+    walker = new Walker({ first: 1, direction: 'backward', from, cursorState })
     throughout.delete(last.id)
   }
   for (const each of events) {
@@ -113,7 +113,7 @@ describe('walks through the top games', () => {
 
   test('the test above catches a directory that ranks by current totals', () => {
     class Forgetful extends Directory {
-      override pageOfGames({ memory: _, ...window }: Window) {
+      override pageOfGames({ cursorState: _, ...window }: PageRequest) {
         return super.pageOfGames(window)
       }
     }
@@ -181,7 +181,7 @@ describe('walks through the top games', () => {
       node.follow()
     }
     node.directory.page({}, { first: 1, direction: 'forward' })
-    const window: Window = { first: 100, direction: 'forward', memory: page.memory }
+    const window: PageRequest = { first: 100, direction: 'forward', cursorState: page.cursorState }
     expect(node.directory.knows(pointIn(window) as FeedPoint)).toBe(false)
     const next = node.directory.pageOfGames({ ...window, from: rankKey(page.rows.at(-1) as Rank) })
     expect(next.rows.map(row => row.id)).toEqual(['5', '4', '3', '2', '1'])

@@ -1,9 +1,9 @@
 /** What a search among 100,000 live channels costs, compared with one look at every stream on the same machine. */
 import { beforeAll, expect, test } from 'bun:test'
 import { Directory } from '../../src/directory/directory.ts'
-import { channelSearchOf, fits } from '../../src/domain/channel-search.ts'
-import { siteSearchOf } from '../../src/domain/site-search.ts'
-import { must } from '../../src/kit/must.ts'
+import { fits, parseChannelSearch } from '../../src/domain/channel-search.ts'
+import { parseSiteSearch } from '../../src/domain/site-search.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { LiveStream } from '../../src/store/feed.ts'
 import { live } from './world.ts'
 
@@ -53,7 +53,7 @@ test('a page of live channels costs a fraction of a look at all, with every kind
   const whole = cpuMillis(lookAtAll)
   let seq = 1
   for (const query of ['d', 'dusty', 'koala the', 'game', 'game 499', 'zzz', 'dusty_koala_7']) {
-    const search = must(channelSearchOf(query), 'a query')
+    const search = assertDefined(parseChannelSearch(query), 'a query')
     const cost = cpuMillis(() => {
       const stream = { ...at(streams, ++seq * 31), user_login: `renamed_${seq}` }
       directory.apply({
@@ -85,10 +85,10 @@ test('a search on the site costs less than a look at all, and finds one title am
     'zzz',
     'a b',
   ]) {
-    const search = must(siteSearchOf(query), 'a query')
+    const search = assertDefined(parseSiteSearch(query), 'a query')
     const cost = cpuMillis(() => directory.find(search, 24))
     expect([query, cost < whole / 2]).toEqual([query, true])
   }
-  const [found] = directory.find(must(siteSearchOf('xylophone'), 'a query'), 24)
+  const [found] = directory.find(assertDefined(parseSiteSearch('xylophone'), 'a query'), 24)
   expect(found?.stream.user_id).toBe('77')
 })

@@ -4,16 +4,16 @@ import fc from 'fast-check'
 import type { Key } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { SortedTexts } from '../../src/directory/sorted-texts.ts'
-import { channelSearchOf, fits, foundKey, isExact } from '../../src/domain/channel-search.ts'
-import { fold } from '../../src/domain/fold.ts'
-import { FOUND_IN, placeInChannel, siteSearchOf } from '../../src/domain/site-search.ts'
-import { must } from '../../src/kit/must.ts'
+import { fits, foundKey, isExact, parseChannelSearch } from '../../src/domain/channel-search.ts'
+import { normalizeName } from '../../src/domain/normalize-name.ts'
+import { FOUND_IN, parseSiteSearch, placeInChannel } from '../../src/domain/site-search.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { LiveStream } from '../../src/store/feed.ts'
 import { runs } from '../support/properties.ts'
 import { live, Node, ordinary, World } from './world.ts'
 
-const searchOf = (query: string) => must(channelSearchOf(query), 'a query')
-const siteSearch = (query: string) => must(siteSearchOf(query), 'a query')
+const searchOf = (query: string) => assertDefined(parseChannelSearch(query), 'a query')
+const siteSearch = (query: string) => assertDefined(parseSiteSearch(query), 'a query')
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** All pages of a search, as a client asks for them. */
@@ -33,7 +33,9 @@ function expectedLogins(streams: readonly LiveStream[], query: string): string[]
   const search = searchOf(query)
   const rank = (login: string) => (isExact(search, login) ? 0 : 1)
   return streams
-    .filter(each => [each.user_login, each.user_name, each.game_name].some(name => fits(search, fold(name))))
+    .filter(each =>
+      [each.user_login, each.user_name, each.game_name].some(name => fits(search, normalizeName(name))),
+    )
     .map(each => each.user_login)
     .sort((a, b) => rank(a) - rank(b) || byText(a, b))
 }
@@ -42,8 +44,12 @@ function expectedBest(streams: readonly LiveStream[], query: string): [number, s
   return streams
     .flatMap(stream => {
       const texts = [stream.user_login, stream.user_name, stream.title, ...stream.tags]
-      const [login = '', name = ''] = texts.map(fold)
-      const place = placeInChannel(siteSearch(query), { login, name, searched: fold(texts.join('\n')) })
+      const [login = '', name = ''] = texts.map(normalizeName)
+      const place = placeInChannel(siteSearch(query), {
+        login,
+        name,
+        searched: normalizeName(texts.join('\n')),
+      })
       return place === undefined ? [] : [{ place, stream }]
     })
     .sort(
@@ -137,7 +143,7 @@ describe('searches in the directory', () => {
           const inOrder = [...sorted.order].map(index => texts.get(index) as string)
           expect(inOrder).toEqual(expected)
           expect(new Set(sorted.order).size).toBe(texts.size)
-          const [start, end] = sorted.rangeOf(prefix)
+          const [start, end] = sorted.prefixRange(prefix)
           expect(inOrder.slice(start, end)).toEqual(expected.filter(text => text.startsWith(prefix)))
           const equal = sorted.equalTo(prefix, 10).map(index => texts.get(index) as string)
           expect(equal).toEqual(expected.filter(text => text === prefix).slice(0, 10))

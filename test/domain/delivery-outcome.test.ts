@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type MessageKind, outcomeOf, type SentMessage } from '../../src/domain/delivery-outcome.ts'
+import { decideOutcome, type MessageKind, type SentMessage } from '../../src/domain/delivery-outcome.ts'
 
 const retrySeconds = [10, 60, 300, 1800, 7200, 21_600]
 const rule = { retrySeconds, random: 0 }
@@ -15,9 +15,9 @@ const late = { failure: 'no answer within 10 s' }
 describe('a notification', () => {
   test('is taken by any 2xx', () => {
     for (const code of [200, 201, 202, 204, 299])
-      expect(outcomeOf(sent('notification'), status(code), rule)).toEqual({ outcome: 'delivered' })
+      expect(decideOutcome(sent('notification'), status(code), rule)).toEqual({ outcome: 'delivered' })
     for (const code of [100, 199, 300, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 0])
-      expect(outcomeOf(sent('notification'), status(code), rule)).toEqual({
+      expect(decideOutcome(sent('notification'), status(code), rule)).toEqual({
         outcome: 'retry',
         retryMilliseconds: 10_000,
         answer: `status ${code}`,
@@ -25,9 +25,11 @@ describe('a notification', () => {
   })
 
   test('is retried after 10 s, 1 m, 5 m, 30 m, 2 h and 6 h, and then ends its subscription with a revocation', () => {
-    const waits = retrySeconds.map((_, attempts) => outcomeOf(sent('notification', { attempts }), late, rule))
+    const waits = retrySeconds.map((_, attempts) =>
+      decideOutcome(sent('notification', { attempts }), late, rule),
+    )
     expect(waits.map(each => each.retryMilliseconds)).toEqual(retrySeconds.map(seconds => seconds * 1000))
-    expect(outcomeOf(sent('notification', { attempts: 6 }), late, rule)).toEqual({
+    expect(decideOutcome(sent('notification', { attempts: 6 }), late, rule)).toEqual({
       outcome: 'failed',
       answer: late.failure,
       subscription: { status: 'notification_failures_exceeded', revokes: true },
@@ -35,7 +37,7 @@ describe('a notification', () => {
   })
 
   test('is retried late by at most a fifth, and never early', () => {
-    const { retryMilliseconds: last = 0 } = outcomeOf(sent('notification'), late, {
+    const { retryMilliseconds: last = 0 } = decideOutcome(sent('notification'), late, {
       retrySeconds,
       random: 0.999,
     })
@@ -44,7 +46,7 @@ describe('a notification', () => {
   })
 
   test('that is answered with 410 ends its subscription at once, without a revocation', () => {
-    expect(outcomeOf(sent('notification'), status(410), rule)).toEqual({
+    expect(decideOutcome(sent('notification'), status(410), rule)).toEqual({
       outcome: 'failed',
       answer: 'status 410',
       subscription: { status: 'notification_failures_exceeded', revokes: false },
@@ -56,17 +58,20 @@ describe('a verification', () => {
   const asked = (attempts: number) => sent('webhook_callback_verification', { attempts, challenge: 'abc' })
 
   test('needs a 2xx whose body is the challenge', () => {
-    expect(outcomeOf(asked(0), status(200, 'abc'), rule)).toEqual({
+    expect(decideOutcome(asked(0), status(200, 'abc'), rule)).toEqual({
       outcome: 'delivered',
       subscription: { status: 'enabled', revokes: false },
     })
     for (const answer of [status(200), status(200, 'abc '), status(200, '"abc"'), status(500, 'abc'), late])
-      expect(outcomeOf(asked(0), answer, rule)).toMatchObject({ outcome: 'retry', retryMilliseconds: 10_000 })
+      expect(decideOutcome(asked(0), answer, rule)).toMatchObject({
+        outcome: 'retry',
+        retryMilliseconds: 10_000,
+      })
   })
 
   test('fails after the second attempt', () => {
     for (const answer of [late, status(410), status(200, 'x')])
-      expect(outcomeOf(asked(1), answer, rule)).toMatchObject({
+      expect(decideOutcome(asked(1), answer, rule)).toMatchObject({
         outcome: 'failed',
         subscription: { status: 'webhook_callback_verification_failed', revokes: false },
       })
@@ -76,10 +81,10 @@ describe('a verification', () => {
 describe('a revocation', () => {
   test('is retried like a notification, and changes nothing when it fails', () => {
     const revoked = { status: 'authorization_revoked' } as const
-    expect(outcomeOf(sent('revocation', revoked), late, rule).outcome).toBe('retry')
+    expect(decideOutcome(sent('revocation', revoked), late, rule).outcome).toBe('retry')
     for (const failure of [
-      outcomeOf(sent('revocation', { ...revoked, attempts: 6 }), late, rule),
-      outcomeOf(sent('revocation', revoked), status(410), rule),
+      decideOutcome(sent('revocation', { ...revoked, attempts: 6 }), late, rule),
+      decideOutcome(sent('revocation', revoked), status(410), rule),
     ]) {
       expect(failure.outcome).toBe('failed')
       expect(failure.subscription).toBeUndefined()
@@ -88,7 +93,7 @@ describe('a revocation', () => {
 
   test('of a receiver that failed through all retries is sent once', () => {
     const exceeded = { status: 'notification_failures_exceeded' } as const
-    expect(outcomeOf(sent('revocation', exceeded), late, rule)).toEqual({
+    expect(decideOutcome(sent('revocation', exceeded), late, rule)).toEqual({
       outcome: 'failed',
       answer: late.failure,
     })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { streamOf } from '../../src/http/stream.ts'
+import { toByteStream } from '../../src/http/stream.ts'
 import { StreamedLines } from '../../src/operations/implement.ts'
 
 test('an answer that breaks off half-way is reported once, closed once, and ends in an error', async () => {
@@ -12,7 +12,7 @@ test('an answer that breaks off half-way is reported once, closed once, and ends
   const lines = new StreamedLines(pieces(), async () => {
     closed += 1
   })
-  const reading = new Response(streamOf(lines, error => failures.push(error))).text()
+  const reading = new Response(toByteStream(lines, error => failures.push(error))).text()
   expect(await reading.catch((error: Error) => error.message)).toBe('the file is gone')
   expect(failures.map(error => (error as Error).message)).toEqual(['the file is gone'])
   expect(closed).toBe(1)
@@ -31,7 +31,7 @@ test('a reader that goes away while a piece is made is no failure, and the answe
   const lines = new StreamedLines(pieces(), async () => {
     closed += 1
   })
-  const reader = streamOf(lines, error => failures.push(error)).getReader()
+  const reader = toByteStream(lines, error => failures.push(error)).getReader()
   const reading = reader.read()
   await isAsked
   const cancelling = reader.cancel()

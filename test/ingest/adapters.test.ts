@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { jwtVerify } from 'jose'
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import type { HookRequest, IngestEvent, Outcome } from '../../src/ingest/adapters/adapter.ts'
 import { adapters } from '../../src/ingest/adapters/index.ts'
-import { apiOf } from '../../src/ingest/api-call.ts'
-import { apiSecretOf } from '../../src/ingest/api-secret.ts'
-import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
+import { createApiCall } from '../../src/ingest/api-call.ts'
+import { deriveApiSecret } from '../../src/ingest/api-secret.ts'
+import { callbackUrl, writeConfiguration } from '../../src/ingest/configuration.ts'
 
 const fixture = (name: string): string => readFileSync(`test/fixtures/${name}`, 'utf8')
 const form = (text: string): HookRequest => ({ form: new URLSearchParams(text) })
@@ -337,7 +337,7 @@ describe('node-media-server', () => {
       port: 0,
       fetch: async request => {
         const token = (request.headers.get('authorization') ?? '').replace('Bearer ', '')
-        const key = Buffer.from(apiSecretOf(hashOf('smed_old')))
+        const key = Buffer.from(deriveApiSecret(hashToken('smed_old')))
         const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'] }).catch(() => ({
           payload: {},
         }))
@@ -351,14 +351,14 @@ describe('node-media-server', () => {
         adapter: 'node-media-server',
         api_url: null,
         user_id: null,
-        secret_hash: hashOf('smed_new'),
-        previous_hash: hashOf('smed_old'),
+        secret_hash: hashToken('smed_new'),
+        previous_hash: hashToken('smed_old'),
         previous_until: null,
       } as const
       const url = `http://127.0.0.1:${server.port}`
-      expect(await api?.publishers(apiOf(row, url))).toEqual([])
+      expect(await api?.publishers(createApiCall(row, url))).toEqual([])
       expect(seen.length).toBe(2)
-      const failed = api?.publishers(apiOf({ ...row, previous_hash: null }, url))
+      const failed = api?.publishers(createApiCall({ ...row, previous_hash: null }, url))
       expect(failed).rejects.toThrow('/api/v1/streams was answered with status 401')
     } finally {
       await server.stop(true)
@@ -368,8 +368,11 @@ describe('node-media-server', () => {
       name: 'small',
       secret: 'smed_old',
     })
-    const options = JSON.parse(configurationOf('node-media-server', url, null, { secret: 'smed_old' }))
-    expect([options.auth.jwt.secret, options.notify.url]).toEqual([apiSecretOf(hashOf('smed_old')), url])
+    const options = JSON.parse(writeConfiguration('node-media-server', url, null, { secret: 'smed_old' }))
+    expect([options.auth.jwt.secret, options.notify.url]).toEqual([
+      deriveApiSecret(hashToken('smed_old')),
+      url,
+    ])
   })
 
   test('200 and 403', () => {
@@ -415,7 +418,7 @@ test('every configuration has the callback URL, with an address instead of local
   for (const { name } of Object.values(adapters)) {
     const url = callbackUrl('http://localhost:8081/', { adapter: name, name: 'edge', secret: 'smed_x' })
     expect(url).toBe(`http://127.0.0.1:8081/ingest/${name}/edge/smed_x`)
-    expect(configurationOf(name, url, 'http://10.0.0.7:9999')).toContain(url)
-    expect(configurationOf(name, url, null)).toContain(url)
+    expect(writeConfiguration(name, url, 'http://10.0.0.7:9999')).toContain(url)
+    expect(writeConfiguration(name, url, null)).toContain(url)
   }
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isIPv4 } from 'node:net'
 import fc from 'fast-check'
-import { ipv4Value, networkOf, siteOf, widerNetworkOf } from '../../src/kit/network.ts'
+import { ipv4Value, toNetwork, toSite, toWiderNetwork } from '../../src/kit/network.ts'
 
 describe('the networks of an address', () => {
   test.each([
@@ -16,7 +16,7 @@ describe('the networks of an address', () => {
     ['::1', '0:0:0:0', '0:0:0', '0:0:0'],
     ['', '', '', ''],
   ])('%s', (address, network, site, wider) => {
-    expect([networkOf(address), siteOf(address), widerNetworkOf(address)]).toEqual([network, site, wider])
+    expect([toNetwork(address), toSite(address), toWiderNetwork(address)]).toEqual([network, site, wider])
   })
 })
 

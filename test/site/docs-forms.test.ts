@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
-import { inputsOf } from '../../src/contract/reference/inputs.ts'
+import { listInputs } from '../../src/contract/reference/inputs.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
 import { FORMS, type OperationForm } from '../../src/site/docs/forms.ts'
 import { prepare } from '../../src/site/docs/prepare.ts'
@@ -15,7 +15,7 @@ describe('forms', () => {
     for (const operation of operations) {
       const form = formOf(operation.id)
       const names = form.fields.map(field => field.name)
-      expect([operation.id, ...inputsOf(operation).filter(({ name }) => !names.includes(name))]).toEqual([
+      expect([operation.id, ...listInputs(operation).filter(({ name }) => !names.includes(name))]).toEqual([
         operation.id,
       ])
       expect(new Set(names).size).toBe(names.length)

@@ -32,7 +32,7 @@ for (const engine of engines) {
       for (const insert of inserts) await client.unsafe(insert)
       await client.close()
     }
-    await store.commands.noteFact({ name: 'a command', value: 'renews what reads see' })
+    await store.commands.setFact({ name: 'a command', value: 'renews what reads see' })
     const reads: number[][] = []
     for (let seq = 0; seq < sizes.length; ) {
       const read = (await store.feed.after(seq, 500)).map(entry => entry.seq)

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Key, Page, Window } from '../../src/contract/page.ts'
+import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import { isoSeconds } from '../../src/kit/clock.ts'
 import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import type { Engine } from '../../src/store/engine.ts'
@@ -67,7 +67,7 @@ for (const engine of engines) {
     /** One user, and everything that follows them or that they follow. */
     interface Side<Row> {
       readonly pairOf: (other: string, own: string) => { user_id: string; broadcaster_id: string }
-      readonly page: (own: string, window: Window) => MaybePromise<Page<Row>>
+      readonly page: (own: string, window: PageRequest) => MaybePromise<Page<Row>>
       readonly total: (own: string) => MaybePromise<number>
       readonly keyOf: (row: Row) => Key
       readonly idOf: (row: Row) => string

@@ -1,6 +1,6 @@
 /** Lists that are merged from ranges, or picked from others, show every row that matches exactly once and in order. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Key, Page, Window } from '../../src/contract/page.ts'
+import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { decimalSortKey, idSortKey } from '../../src/store/keyset-order.ts'
@@ -24,7 +24,7 @@ function combinations(values: Readonly<Record<string, readonly string[]>>): Filt
 }
 
 async function walk<R>(
-  page: (window: Window) => MaybePromise<Page<R>>,
+  page: (window: PageRequest) => MaybePromise<Page<R>>,
   keyOf: (row: R) => Key,
   first: number,
 ): Promise<R[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Key, Page, Window } from '../../src/contract/page.ts'
+import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import { MAX_PICKED, pickFrom } from '../../src/store/keyset.ts'
 
 const SIZE = 3 * MAX_PICKED
@@ -8,7 +8,7 @@ const FIRST = 20
 /** The numbers from 0, as a list that counts what it returns. */
 function numbers() {
   const list = { read: 0 }
-  const page = ({ first, direction, from }: Window): Page<number> => {
+  const page = ({ first, direction, from }: PageRequest): Page<number> => {
     const start = Number(from?.[0] ?? (direction === 'forward' ? -1 : SIZE))
     const length = Math.min(first, direction === 'forward' ? SIZE - 1 - start : start)
     list.read += length
@@ -20,14 +20,14 @@ function numbers() {
   return { list, page }
 }
 
-async function walk(direction: Window['direction'], keeps: (row: number) => boolean) {
+async function walk(direction: PageRequest['direction'], filter: (row: number) => boolean) {
   const { list, page: read } = numbers()
   const [found, pages]: [number[], Page<number>[]] = [[], []]
   let from: Key | undefined
   for (let more = true; more; ) {
     list.read = 0
     const window = { first: FIRST, direction, ...(from && { from }) }
-    const page = await pickFrom(read, { window, keyOf: row => [row], keeps })
+    const page = await pickFrom(read, { window, sortKey: row => [row], filter })
     expect(list.read).toBeLessThanOrEqual(MAX_PICKED + FIRST)
     expect(page.rows.length).toBeLessThanOrEqual(FIRST)
     pages.push(page)

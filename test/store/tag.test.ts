@@ -13,8 +13,8 @@ import {
   type Sql,
   sql,
   statement,
-  tableOf,
   uuidValue,
+  valuesTable,
   verbatim,
 } from '../../src/store/sql/tag.ts'
 
@@ -86,8 +86,8 @@ test('lists and tables of values are one value each; those of one need no list',
   expect(render(sql`${isOneOf(sql`id`, [])}`, sqliteDialect).values).toEqual(['[]'])
   for (const dialect of [sqliteDialect, postgresDialect]) {
     expect(render(sql`${isOneOf(sql`id`, ['a'])}`, dialect).text).toBe(`id = ${dialect.mark(1)}`)
-    expect(render(sql`${tableOf(rows, ['id', 'n'])}`, dialect).values).toEqual([JSON.stringify(rows)])
-    expect(render(sql`${tableOf(rows.slice(1), ['id', 'n'])}`, dialect).values).toEqual(['b', '2'])
+    expect(render(sql`${valuesTable(rows, ['id', 'n'])}`, dialect).values).toEqual([JSON.stringify(rows)])
+    expect(render(sql`${valuesTable(rows.slice(1), ['id', 'n'])}`, dialect).values).toEqual(['b', '2'])
   }
 })
 

@@ -6,7 +6,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 
-const note = (name: string, value = '1') => ['noteFact', { name, value }] as const
+const note = (name: string, value = '1') => ['setFact', { name, value }] as const
 
 describe('the writer of SQLite', () => {
   let place: StorePlace | undefined
@@ -39,7 +39,7 @@ describe('the writer of SQLite', () => {
       const engine = await openSqliteEngine(process.argv[1])
       await Promise.all(Array.from({ length: 8 }, async (_, n) => {
         for (let round = 0; round < 100; round++) {
-          await engine.run('noteFact', { name: 'there ' + n, value: String(round) })
+          await engine.run('setFact', { name: 'there ' + n, value: String(round) })
         }
       }))
       await engine.close()
@@ -86,7 +86,7 @@ describe('the writer of SQLite', () => {
     const { engine } = await open()
     const outcomes = await Promise.allSettled([
       engine.run(...note('before')),
-      engine.run('noteFact', { name: 'large', value: 1n }),
+      engine.run('setFact', { name: 'large', value: 1n }),
       engine.run(...note('behind')),
     ])
     expect(outcomes.map(each => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -102,7 +102,7 @@ describe('the writer of SQLite', () => {
       const outcomes = []
       for (let n = 0; n < 4; n++) {
         const args = { name: 'large ' + n, value: 'x'.repeat(3_000_000) }
-        outcomes.push(await engine.run('noteFact', args).then(() => 'done', error => error.name))
+        outcomes.push(await engine.run('setFact', args).then(() => 'done', error => error.name))
       }
       process.stdout.write(JSON.stringify(outcomes))
       process.exit(0)`

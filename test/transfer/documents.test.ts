@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { exportLines, importLines } from '../../src/contract/control/transfer.ts'
-import { fieldsOf, TRANSFER_TYPES, transferLines } from '../../src/contract/resources/transfer.ts'
+import { listFields, TRANSFER_TYPES, transferLines } from '../../src/contract/resources/transfer.ts'
 import { MAX_LINE_BYTES } from '../../src/transfer/lines.ts'
 import { readLine } from '../../src/transfer/read-line.ts'
 
@@ -11,7 +11,7 @@ test('docs/transfer.md lists every type with every field, in the order of an exp
   const rows = [...text.matchAll(/^\| `(\w+)` \| (`.*) \|$/gm)].map(([, type, fields]) => [type, fields])
   const declared = TRANSFER_TYPES.map(type => {
     const required: readonly string[] = transferLines[type].required
-    const names = Object.keys(fieldsOf(type)).filter(name => name !== 'type')
+    const names = Object.keys(listFields(type)).filter(name => name !== 'type')
     return [type, names.map(name => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ')]
   })
   expect(rows).toEqual(declared)

@@ -1,4 +1,4 @@
-import { hashOf } from '../../../src/auth/tokens.ts'
+import { hashToken } from '../../../src/auth/tokens.ts'
 import type { LeastCaller } from './operation.ts'
 import type { LeastReader } from './reader.ts'
 
@@ -21,7 +21,7 @@ export function knowCallers(reader: LeastReader): FindCaller {
   return headers => {
     const authorization = headers.get('authorization')
     if (authorization === null) return undefined
-    const caller = known.get(hashOf(authorization.slice(SCHEME.length)))
+    const caller = known.get(hashToken(authorization.slice(SCHEME.length)))
     if (caller === undefined || caller.ends < Date.now()) return 'invalid'
     const client = headers.get('client-id')
     return client === null || client === caller.client_id ? caller : 'invalid'

@@ -22,7 +22,7 @@ export const getStreamMarkers: LeastOperation = ({ reader, cursors, publicUrl })
     const markers = markersOf(video.id)
     const binding = ['GetStreamMarkers', [['user_id', user_id]], `user ${caller.client_id} ${user_id}`]
     const cursor = cutPage(markers, keyOf, ends =>
-      cursors.seal(JSON.stringify(binding), { ...ends, memory: [video.id] }),
+      cursors.seal(JSON.stringify(binding), { ...ends, cursorState: [video.id] }),
     )
     const { id, login, display_name } = video
     const listed = [{ video_id: id, markers: markers.map(withUrl(`${publicUrl}/videos/${id}?t=`)) }]

@@ -1,4 +1,4 @@
-import type { Window } from '../../../src/contract/page.ts'
+import type { PageRequest } from '../../../src/contract/page.ts'
 import { loadDirectory, pageText } from './live-streams.ts'
 import { type LeastCaller, type LeastOperation, PAGE, parameter } from './operation.ts'
 
@@ -10,10 +10,13 @@ export const getStreams: LeastOperation = async services => {
     const asked = readSearch(search)
     const binding = () => bindingOf(asked, caller)
     const bookmark = asked.after === undefined ? undefined : services.cursors.open(binding(), asked.after)
-    const window: Window = {
+    const window: PageRequest = {
       first: asked.first,
       direction: 'forward',
-      ...(bookmark && { from: bookmark.last, ...(bookmark.memory && { memory: bookmark.memory }) }),
+      ...(bookmark && {
+        from: bookmark.last,
+        ...(bookmark.cursorState && { cursorState: bookmark.cursorState }),
+      }),
     }
     return pageText(services, directory.page(asked, window), binding)
   }

@@ -16,13 +16,13 @@ export async function loadDirectory({ storeFile, publicUrl }: LeastServices): Pr
 
 /** A page as JSON. The binding is made only if there is a cursor to make. */
 export function pageText({ cursors }: LeastServices, page: StreamPage, binding: () => string): string {
-  const { rows, more, memory } = page
+  const { rows, more, cursorState } = page
   const [top, bottom] = [rows[0], rows.at(-1)]
   let text = '{"data":['
   for (const row of rows) text += row === top ? row.json : `,${row.json}`
   const cursor =
     more && top !== undefined && bottom !== undefined
-      ? cursors.seal(binding(), { first: rankKey(top), last: rankKey(bottom), memory })
+      ? cursors.seal(binding(), { first: rankKey(top), last: rankKey(bottom), cursorState })
       : undefined
   return `${text}],${paginationText(cursor)}`
 }

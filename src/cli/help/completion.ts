@@ -45,16 +45,16 @@ export function candidatesFor(program: Command, words: readonly string[]): Candi
   const { commands, options } = visibleAt(command)
   const flag = options.find(option => option.long === before.at(-1))
   const candidates = flag?.required
-    ? valuesOf(flag)
+    ? choices(flag)
     : [
         ...commands.map(each => candidate(each.name(), each.summary() || each.description())),
-        ...command.registeredArguments.flatMap(valuesOf),
+        ...command.registeredArguments.flatMap(choices),
         ...options.map(option => candidate(option.long ?? '', option.description)),
       ]
   return candidates.filter(({ word }) => word.startsWith(typed))
 }
 
-const valuesOf = ({ argChoices = [] }: { argChoices?: string[] | undefined }) =>
+const choices = ({ argChoices = [] }: { argChoices?: string[] | undefined }) =>
   argChoices.map(value => candidate(value, ''))
 
 /** The shell shows the first sentence of the description beside the word. */

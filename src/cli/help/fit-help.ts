@@ -1,4 +1,4 @@
-import { widthOf, wrap } from '../terminal/width.ts'
+import { displayWidth, wrap } from '../terminal/width.ts'
 
 /** A term and its meaning: `  STRAND_LISTEN    address of the public listener`. */
 const TERM = /^( {2}\S+ {2,}| +\S.*? {2,})(?=\S)/
@@ -31,7 +31,7 @@ export function fitHelp(text: string, width: number): string {
 
 function hang(line: string, width: number): string[] {
   const [term] = TERM.exec(line) ?? []
-  if (widthOf(line) <= width || term === undefined) return [line]
+  if (displayWidth(line) <= width || term === undefined) return [line]
   const [first = '', ...rest] = wrap(line.slice(term.length), width - term.length)
   return [`${term}${first}`, ...rest.map(each => ' '.repeat(term.length) + each)]
 }

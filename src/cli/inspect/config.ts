@@ -35,7 +35,7 @@ async function runConfig(flags: ServerFlags & { readonly json?: boolean }): Prom
     return print(`${JSON.stringify({ settings: listed })}\n`)
   }
   const width = widthOfTerminal(process.stdout)
-  if (width !== undefined) return print(tableOf(settings, width))
+  if (width !== undefined) return print(settingsTable(settings, width))
   const lines = settings.map(
     ({ name, value, from }) => `${name.padEnd(30)} ${FROM[from].padEnd(14)} ${value ?? '(not set)'}\n`,
   )
@@ -43,7 +43,7 @@ async function runConfig(flags: ServerFlags & { readonly json?: boolean }): Prom
 }
 
 /** What was set stands out from the defaults. */
-function tableOf(settings: readonly EffectiveSetting[], width: number): string {
+function settingsTable(settings: readonly EffectiveSetting[], width: number): string {
   const columns = [{ heading: 'SETTING' }, { heading: 'FROM' }, { heading: 'VALUE' }]
   const table = new FittedTable(columns, width, paintFor(process.stdout))
   return table.page(

@@ -3,7 +3,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { examine } from '../../maintenance/doctor.ts'
 import { type Finding, failure } from '../../maintenance/finding.ts'
 import { InvalidSettings } from '../../server/config.ts'
-import { configOf, type ServerFlags, serverFlags } from '../store-flags.ts'
+import { readStoreConfig, type ServerFlags, serverFlags } from '../store-flags.ts'
 import { findingTexts } from '../terminal/finding-text.ts'
 import { counted, print } from '../terminal/print.ts'
 
@@ -33,16 +33,16 @@ Examples:
   .action(runDoctor)
 
 async function runDoctor(flags: DoctorFlags): Promise<void> {
-  const findings = await findingsOf(flags)
+  const findings = await collectFindings(flags)
   const problems = findings.filter(({ level }) => level === 'problem').length
   await print(flags.json ? `${JSON.stringify({ problems, findings })}\n` : shown(findings))
   if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
 }
 
 /** With invalid settings it is unknown which store to check, so they are the only findings. */
-async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
+async function collectFindings(flags: DoctorFlags): Promise<Finding[]> {
   try {
-    return await examine(configOf(flags), flags)
+    return await examine(readStoreConfig(flags), flags)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     return error.violations.map(violation =>

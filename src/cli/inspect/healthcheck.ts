@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { configFlag, configOf } from '../store-flags.ts'
+import { configFlag, readStoreConfig } from '../store-flags.ts'
 import { baseUrl, wholeNumber } from '../terminal/flag-values.ts'
 import { print } from '../terminal/print.ts'
 import { listenerUrl } from './listener-url.ts'
@@ -28,7 +28,7 @@ export const healthcheckCommand = configFlag(new Command('healthcheck'))
   .option('--json', 'print the result as one line of JSON')
   .addHelpText('after', '\nExamples:\n  strand healthcheck\n  strand healthcheck --wait 30')
   .action(async (flags: HealthcheckFlags) => {
-    const base = flags.url ?? listenerUrl(configOf(flags).listen)
+    const base = flags.url ?? listenerUrl(readStoreConfig(flags).listen)
     // Waiting for a start includes the store; a liveness check must not, or an outage of the store would restart servers.
     const url = `${base}/${flags.wait > 0 ? 'readyz' : 'healthz'}`
     const deadline = performance.now() + flags.wait * 1000

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { environment } from '../../server/config.ts'
-import { configOf } from '../store-flags.ts'
+import { readStoreConfig } from '../store-flags.ts'
 import { printResult } from '../terminal/print.ts'
-import { serverOf, type TargetFlags, targetFlags } from '../verbs/target.ts'
+import { requestedServer, type TargetFlags, targetFlags } from '../verbs/target.ts'
 import { listenerUrl } from './listener-url.ts'
-import { publicUrlOf } from './public-url.ts'
+import { findPublicUrl } from './public-url.ts'
 
 interface OpenFlags extends TargetFlags {
   readonly console?: boolean
@@ -31,10 +31,10 @@ Examples:
   })
 
 async function urlToOpen(flags: OpenFlags): Promise<string> {
-  const server = serverOf(flags)
+  const server = requestedServer(flags)
   if (server !== undefined)
-    return flags.console ? `${server.baseUrl}/console` : `${await publicUrlOf(server.baseUrl)}/`
-  const { listen, operatorListen, publicUrl } = configOf(flags)
+    return flags.console ? `${server.baseUrl}/console` : `${await findPublicUrl(server.baseUrl)}/`
+  const { listen, operatorListen, publicUrl } = readStoreConfig(flags)
   return flags.console
     ? `${listenerUrl(operatorListen ?? listen)}/console`
     : `${publicUrl ?? listenerUrl(listen)}/`

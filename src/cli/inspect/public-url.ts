@@ -3,7 +3,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 const TIMEOUT_MILLISECONDS = 5000
 
 /** The base URL that people use, which a server names in its OpenAPI document. */
-export async function publicUrlOf(operatorUrl: string): Promise<string> {
+export async function findPublicUrl(operatorUrl: string): Promise<string> {
   const response = await fetch(`${operatorUrl}/openapi.json`, {
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   }).catch((error: Error) => {

@@ -2,22 +2,22 @@
 
 /** The largest value of a metric, whatever its labels: of several workers, that of the one that has seen most. */
 export function metricIn(text: string, name: string): number | undefined {
-  const values = samplesOf(text, name).map(({ value }) => value)
+  const values = parseSamples(text, name).map(({ value }) => value)
   return values.length === 0 ? undefined : Math.max(...values)
 }
 
 /** The sum over all labels. */
 export function sumIn(text: string, name: string): number {
-  return samplesOf(text, name).reduce((sum, { value }) => sum + value, 0)
+  return parseSamples(text, name).reduce((sum, { value }) => sum + value, 0)
 }
 
 /** A label of a metric. */
 export function labelIn(text: string, name: string, label: string): string | undefined {
-  const [first] = samplesOf(text, name)
+  const [first] = parseSamples(text, name)
   return first && new RegExp(`\\b${label}="([^"]*)"`).exec(first.labels)?.[1]
 }
 
-function samplesOf(text: string, name: string): { readonly labels: string; readonly value: number }[] {
+function parseSamples(text: string, name: string): { readonly labels: string; readonly value: number }[] {
   return text
     .split('\n')
     .filter(line => line.startsWith(`${name} `) || line.startsWith(`${name}{`))

@@ -2,7 +2,7 @@
 import type { Finding } from '../../maintenance/finding.ts'
 import type { Paint, Style } from '../terminal/colour.ts'
 import { printable } from '../terminal/printable.ts'
-import { durationOf } from '../terminal/progress.ts'
+import { formatDuration } from '../terminal/progress.ts'
 import { longTime, type Zone } from '../terminal/time.ts'
 import { wrap } from '../terminal/width.ts'
 import { labelIn, metricIn, sumIn } from './server-metrics.ts'
@@ -85,8 +85,8 @@ function problemsIn(metrics: string, state: State): string[] {
   return [
     state === 'not ready' && 'the server is not ready: it is starting or stopping, or cannot use its store',
     value('strand_store_writable') === 0 && 'the store cannot be written',
-    stale > STALE_SECONDS && `the server has not read its store for ${durationOf(stale)}`,
-    lag > WEBHOOK_LAG_SECONDS && `webhooks are late by ${durationOf(lag)}`,
+    stale > STALE_SECONDS && `the server has not read its store for ${formatDuration(stale)}`,
+    lag > WEBHOOK_LAG_SECONDS && `webhooks are late by ${formatDuration(lag)}`,
     free / size < FREE_PART && `the disk of the data folder has ${bytes(free)} left`,
   ].filter(each => each !== false)
 }
@@ -114,7 +114,7 @@ export function showStatus(report: StatusReport, { width, paint, utc, now }: Loo
   const started =
     started_at === null
       ? '-'
-      : `${longTime(started_at, { utc })}, ${durationOf((now - Date.parse(started_at)) / 1000)} ago`
+      : `${longTime(started_at, { utc })}, ${formatDuration((now - Date.parse(started_at)) / 1000)} ago`
   const names = Math.max(0, ...listeners.map(({ name }) => name.length))
   const reachable = listeners.map(
     ({ name, url, answers }) =>

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { examine } from '../../maintenance/doctor.ts'
 import type { Address, Config } from '../../server/config.ts'
@@ -10,9 +10,9 @@ import { utcFlag } from '../terminal/time.ts'
 import { requireTerminal, watchScreen } from '../terminal/watch.ts'
 import { widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
-import { openAppOf, serverOf, type TargetFlags, targetFlags } from '../verbs/target.ts'
+import { openApp, requestedServer, type TargetFlags, targetFlags } from '../verbs/target.ts'
 import { listenerUrl } from './listener-url.ts'
-import { publicUrlOf } from './public-url.ts'
+import { findPublicUrl } from './public-url.ts'
 import { type Listener, type State, type StatusReport, showStatus, statusReport } from './status-report.ts'
 
 interface StatusFlags extends TargetFlags {
@@ -43,20 +43,20 @@ async function runStatus(flags: StatusFlags): Promise<void> {
   if (flags.watch) {
     if (flags.json) throw new UsageError('--watch cannot be combined with --json')
     requireTerminal()
-    await watchScreen({ title: 'strand status', read: async () => screenOf(await observe(flags), flags) })
+    await watchScreen({ title: 'strand status', read: async () => statusScreen(await observe(flags), flags) })
   }
   const report = await observe(flags)
-  await print(flags.json ? `${JSON.stringify(report)}\n` : screenOf(report, flags))
+  await print(flags.json ? `${JSON.stringify(report)}\n` : statusScreen(report, flags))
   if (report.state !== 'ready') throw new OperatorError(`${report.server}: ${report.state}`)
 }
 
-function screenOf(report: StatusReport, { utc = false }: StatusFlags): string {
+function statusScreen(report: StatusReport, { utc = false }: StatusFlags): string {
   const width = widthOfTerminal(process.stdout) ?? STANDARD_WIDTH
   return showStatus(report, { width, paint: paintFor(process.stdout), utc, now: Date.now() })
 }
 
 async function observe(flags: StatusFlags): Promise<StatusReport> {
-  const server = serverOf(flags)
+  const server = requestedServer(flags)
   return server === undefined ? observeHere(settingsOfExistingStore(flags)) : observeServer(server.baseUrl)
 }
 
@@ -65,11 +65,11 @@ async function observeServer(url: string): Promise<StatusReport> {
   const [ready, metrics, publicUrl] = await Promise.all([
     request(`${url}/readyz`),
     request(`${url}/metrics`).then(response => (response?.ok ? response.text() : undefined)),
-    publicUrlOf(url).catch(() => undefined),
+    findPublicUrl(url).catch(() => undefined),
   ])
   const operator: Listener = { name: 'operator', url, answers: ready !== undefined }
   const listeners = publicUrl === undefined ? [operator] : [await listenerAt('public', publicUrl), operator]
-  return statusReport({ server: url, state: stateOf(ready), metrics, listeners, findings: [] })
+  return statusReport({ server: url, state: readState(ready), metrics, listeners, findings: [] })
 }
 
 /** A store on this machine, and the server that its settings describe, if it is running. */
@@ -77,16 +77,16 @@ async function observeHere(config: Config): Promise<StatusReport> {
   const listeners = [await listenerAt('public', listenerUrl(config.listen))]
   if (config.operatorListen !== undefined)
     listeners.push(await listenerAt('operator', listenerUrl(config.operatorListen)))
-  const { url } = must(listeners.at(-1), 'a listener')
+  const { url } = assertDefined(listeners.at(-1), 'a listener')
   if (config.rtmpListen !== undefined) listeners.push(await rtmpListener(config.rtmpListen))
   const findings = await examine(config, {})
   const ready = await request(`${url}/readyz`)
   if (ready !== undefined) {
     const metrics = await request(`${url}/metrics`)
     const text = metrics?.ok ? await metrics.text() : undefined
-    return statusReport({ server: url, state: stateOf(ready), metrics: text, listeners, findings })
+    return statusReport({ server: url, state: readState(ready), metrics: text, listeners, findings })
   }
-  const app = await openAppOf(config)
+  const app = await openApp(config)
   try {
     const metrics = await (await app.answer(new Request('http://localhost/metrics'))).text()
     const server = config.databaseUrl === undefined ? config.dataFolder : 'PostgreSQL'
@@ -113,7 +113,7 @@ async function rtmpListener(address: Address): Promise<Listener> {
   return { name: 'rtmp', url: `${url}/live`, answers: socket !== undefined }
 }
 
-function stateOf(ready: Response | undefined): State {
+function readState(ready: Response | undefined): State {
   if (ready === undefined) return 'unreachable'
   return ready.ok ? 'ready' : 'not ready'
 }

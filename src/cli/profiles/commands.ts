@@ -26,7 +26,7 @@ Examples:
   )
   .action(async (given: string | undefined, flags: Flags & { readonly all?: boolean }) => {
     const { current, profiles } = readProfiles()
-    const forgotten = flags.all ? profiles.map(({ name }) => name) : [nameOf(given ?? current)]
+    const forgotten = flags.all ? profiles.map(({ name }) => name) : [profileName(given ?? current)]
     const left = profiles.filter(({ name }) => !forgotten.includes(name))
     const stays = left.some(({ name }) => name === current) ? current : undefined
     writeProfiles({ current: stays, profiles: left })
@@ -35,7 +35,7 @@ Examples:
   })
 
 /** The name of an existing profile. */
-function nameOf(given: string | undefined): string {
+function profileName(given: string | undefined): string {
   if (given === undefined)
     throw new OperatorError('there is no current profile: name one; see strand profile list')
   return profileNamed(given).name

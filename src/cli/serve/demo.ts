@@ -5,7 +5,7 @@ import type { World } from '../../demo/described-world.ts'
 import { readScenarioFile } from '../../demo/read-scenario.ts'
 import { type ClockStart, parseTimestamp } from '../../kit/clock.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { environment, readConfig, urlOf } from '../../server/config.ts'
+import { environment, formatUrl, readConfig } from '../../server/config.ts'
 import { serveDemo } from '../../server/serve-demo.ts'
 import { SETTINGS } from '../../server/settings.ts'
 import { callControl } from '../remote.ts'
@@ -93,7 +93,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   if (flags.world !== undefined) requireWritable(flags.world)
   const stopRequested = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
-    ...addressOf(flags),
+    ...chooseAddress(flags),
     seed: flags.seed,
     // Programs that start the demo choose its settings.
     rtmpPort: flags.rtmp && flags.settings === undefined ? flags.rtmpPort : undefined,
@@ -120,9 +120,9 @@ async function runDemo(flags: DemoFlags): Promise<void> {
 
 /** What the screen of the start has no room for, of a demo that runs already. */
 async function printLines(flags: DemoFlags): Promise<void> {
-  const { port, host = 'localhost' } = addressOf(flags)
+  const { port, host = 'localhost' } = chooseAddress(flags)
   const operatorToken = readConfig({}, undefined).operatorToken ?? demoSecret(flags.seed, 'operator', 'demo')
-  const answer = await callControl({ baseUrl: urlOf({ host, port }), operatorToken }, '/world').catch(
+  const answer = await callControl({ baseUrl: formatUrl({ host, port }), operatorToken }, '/world').catch(
     error => {
       throw new OperatorError(
         `${error.message}; --lines needs a running demo: start it with strand demo, and repeat its --port, --listen and --seed`,
@@ -149,7 +149,7 @@ function linesCommand({ listen, seed }: DemoFlags, { base_url }: World): string 
 }
 
 /** Only the demo of another address than localhost has a host. */
-function addressOf({ port = 8080, listen }: DemoFlags): { port: number; host?: string } {
+function chooseAddress({ port = 8080, listen }: DemoFlags): { port: number; host?: string } {
   if (listen === undefined) return { port }
   const address = SETTINGS.listen.kind.parse(listen)
   if (address === undefined)

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Log } from '../../kit/log.ts'
 import type { Config } from '../../server/config.ts'
-import { storeFileOf } from '../../server/data-folder.ts'
+import { storeFilePath } from '../../server/data-folder.ts'
 import { paintFor } from '../terminal/colour.ts'
 import { print } from '../terminal/print.ts'
 
 /** Whether this start creates the installation: it has no store yet, or with PostgreSQL no operator token. */
 export function isFirstStart(config: Config): boolean {
   return config.databaseUrl === undefined
-    ? !existsSync(storeFileOf(config))
-    : config.operatorToken === undefined && !existsSync(tokenFileOf(config))
+    ? !existsSync(storeFilePath(config))
+    : config.operatorToken === undefined && !existsSync(tokenFilePath(config))
 }
 
 interface Addresses {
@@ -20,15 +20,15 @@ interface Addresses {
 
 /** Reports where the operator token is and what to do next: to people as text, to programs as one line of the log. */
 export async function firstStart(config: Config, addresses: Addresses, log: Log): Promise<void> {
-  const token = config.operatorToken === undefined ? tokenFileOf(config) : 'STRAND_OPERATOR_TOKEN'
+  const token = config.operatorToken === undefined ? tokenFilePath(config) : 'STRAND_OPERATOR_TOKEN'
   const operatorUrl = addresses.controlUrl.replace(/\/control$/, '')
-  if (config.logReadable) await print(messageOf(addresses.url, operatorUrl, token))
+  if (config.logReadable) await print(firstStartMessage(addresses.url, operatorUrl, token))
   else log.info({ operator_token: token, next: `strand login ${operatorUrl}` }, 'created a new installation')
 }
 
-const tokenFileOf = ({ dataFolder }: Config) => join(dataFolder, 'operator-token')
+const tokenFilePath = ({ dataFolder }: Config) => join(dataFolder, 'operator-token')
 
-function messageOf(url: string, operatorUrl: string, token: string): string {
+function firstStartMessage(url: string, operatorUrl: string, token: string): string {
   const paint = paintFor(process.stdout)
   const isFile = token.includes('operator-token')
   const file = relative('.', token)

@@ -2,10 +2,10 @@ import { Command, Option } from 'commander'
 import { refuseDemoWorld } from '../../demo/demo.ts'
 import { createLog, type Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { type Address, type Config, isLoopback, urlOf } from '../../server/config.ts'
+import { type Address, type Config, formatUrl, isLoopback } from '../../server/config.ts'
 import { PORT_FLAGS, startServer } from '../../server/serve.ts'
 import { describeSetting, SETTINGS, settings } from '../../server/settings.ts'
-import { configOf, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
+import { readStoreConfig, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
 import { wholeNumber } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 import { firstStart, isFirstStart } from './first-start.ts'
@@ -56,7 +56,7 @@ Examples:
 async function runServe(flags: ServeFlags): Promise<void> {
   const { worker } = flags
   const stopRequested = worker === undefined ? listenForStop() : listenToSupervisor()
-  const config = listenConfigOf(flags)
+  const config = readListenConfig(flags)
   const log = createLog({
     level: config.logLevel,
     readable: config.logReadable,
@@ -121,11 +121,11 @@ async function runServe(flags: ServeFlags): Promise<void> {
 }
 
 /** With `--port`, the host of the setting stays. A worker gets the address from its supervisor. */
-function listenConfigOf(flags: ServeFlags): Config {
-  const config = configOf(flags)
+function readListenConfig(flags: ServeFlags): Config {
+  const config = readStoreConfig(flags)
   if (flags.port === undefined || flags.worker !== undefined) return config
   if (flags.listen !== undefined) throw new UsageError('--port cannot be combined with --listen')
-  return configOf({ ...flags, listen: shown({ ...config.listen, port: flags.port }) })
+  return readStoreConfig({ ...flags, listen: shown({ ...config.listen, port: flags.port }) })
 }
 
 /** Only a warning: in a container the operator listener has to be on every address. */
@@ -157,10 +157,10 @@ async function serveWithWorkers(
       const strict = config.strict && { strict: true }
       log.info({ url: `http://${shown(listen)}`, workers: count, serving, ...strict }, 'serving')
       if (isFirst) {
-        const url = urlOf(listen)
+        const url = formatUrl(listen)
         void firstStart(
           config,
-          { url, controlUrl: `${operatorListen ? urlOf(operatorListen) : url}/control` },
+          { url, controlUrl: `${operatorListen ? formatUrl(operatorListen) : url}/control` },
           log,
         )
       }

@@ -3,8 +3,9 @@
  * which collects the metrics of every worker and labels them. A worker that does not respond in time is missing from the
  * result, which `strand_workers_answering` shows.
  */
-import { inTime } from '../../kit/in-time.ts'
+
 import { byWorker, type MetricFamily, Metrics } from '../../kit/metrics.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 
 const COLLECT_MILLISECONDS = 1000
 /** Longer, because the supervisor may have to wait for a worker that hangs. */
@@ -41,7 +42,7 @@ class Requests {
     const { promise, resolve } = Promise.withResolvers<Families>()
     this.#waiting.set(number, resolve)
     sendTo(to, { metrics: 'request', number })
-    const families = await inTime(milliseconds, promise, () => undefined)
+    const families = await withTimeout(milliseconds, promise, () => undefined)
     this.#waiting.delete(number)
     return families
   }

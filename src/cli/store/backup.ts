@@ -4,7 +4,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { hasSecrets, makeBackup, unfinishedFolder } from '../../maintenance/backup.ts'
 import type { Manifest } from '../../maintenance/manifest.ts'
 import { stamp } from '../../server/data-folder.ts'
-import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
+import { readStoreConfig, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { ByteProgress } from '../terminal/byte-progress.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { removeWhenInterrupted } from '../terminal/interruption.ts'
@@ -43,7 +43,7 @@ Examples:
   .action(runBackup)
 
 async function runBackup(file: string | undefined, flags: BackupFlags): Promise<void> {
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   if (config.databaseUrl !== undefined) {
     throw new OperatorError(
       'the store is PostgreSQL: back it up with pg_dump and keep the master keys (docs/backup.md)',

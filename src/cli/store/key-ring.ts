@@ -13,8 +13,8 @@ import {
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
 import type { Config } from '../../server/config.ts'
-import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../../server/data-folder.ts'
-import { configOf, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
+import { masterKeyPath, readMasterKeys, storeFilePath } from '../../server/data-folder.ts'
+import { readStoreConfig, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { Progress } from '../terminal/progress.ts'
@@ -107,8 +107,8 @@ Examples:
   )
 
 async function runList(flags: KeyRingFlags): Promise<void> {
-  const config = settingsOf(flags)
-  const ring = ringOf(config)
+  const config = readSettings(flags)
+  const ring = openRing(config)
   const sealed = await withStore(config, countSealed)
   const used = new Set(Object.values(sealed).flatMap(counts => [...counts.keys()]))
   const missing = [...used].filter(id => !ring.ids.includes(id))
@@ -133,7 +133,7 @@ async function runList(flags: KeyRingFlags): Promise<void> {
 }
 
 async function runAdd(flags: KeyRingFlags): Promise<void> {
-  const file = keyFileOf(settingsOf(flags))
+  const file = keyFilePath(readSettings(flags))
   const id = addMasterKey(file)
   process.stderr.write(`Waiting ${TAKEN_UP_MILLISECONDS / 1000} s for running servers to load ${id}.\n`)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
@@ -141,7 +141,7 @@ async function runAdd(flags: KeyRingFlags): Promise<void> {
 }
 
 function runPromote(id: string, flags: KeyRingFlags): Promise<void> {
-  return promote(keyFileOf(settingsOf(flags)), id, flags)
+  return promote(keyFilePath(readSettings(flags)), id, flags)
 }
 
 async function promote(file: string, id: string, flags: KeyRingFlags): Promise<void> {
@@ -155,8 +155,8 @@ async function promote(file: string, id: string, flags: KeyRingFlags): Promise<v
 }
 
 async function runReseal(flags: KeyRingFlags): Promise<void> {
-  const config = settingsOf(flags)
-  const ring = ringOf(config)
+  const config = readSettings(flags)
+  const ring = openRing(config)
   const { resealed, unopened, signing, secrets } = await withStore(config, async store => {
     const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
     const outcome = await reseal(store, ring, STREAM_KEY_KINDS, done => progress.reach(done))
@@ -198,8 +198,8 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
 }
 
 async function runRetire(id: string, flags: KeyRingFlags): Promise<void> {
-  const config = settingsOf(flags)
-  const file = keyFileOf(config)
+  const config = readSettings(flags)
+  const file = keyFilePath(config)
   await requireConfirmation(
     `Without the master key ${id}, older backups cannot be read. Retire it?`,
     flags.yes,
@@ -209,7 +209,7 @@ async function runRetire(id: string, flags: KeyRingFlags): Promise<void> {
 }
 
 async function runDropSigningKeys(flags: KeyRingFlags): Promise<void> {
-  const config = settingsOf(flags)
+  const config = readSettings(flags)
   await requireConfirmation('Existing ID tokens become invalid. Delete the signing keys?', flags.yes)
   const removed = await withStore(config, store => store.commands.removeSigningKeys({}))
   await printResult(
@@ -219,20 +219,20 @@ async function runDropSigningKeys(flags: KeyRingFlags): Promise<void> {
   )
 }
 
-function settingsOf(flags: StoreFlags): Config {
-  const config = configOf(flags)
-  const isMissing = config.databaseUrl === undefined && !existsSync(storeFileOf(config))
+function readSettings(flags: StoreFlags): Config {
+  const config = readStoreConfig(flags)
+  const isMissing = config.databaseUrl === undefined && !existsSync(storeFilePath(config))
   if (readMasterKeys(config) === undefined || isMissing) {
     throw new OperatorError(`${config.dataFolder} is not the data folder of a server: give it with --data`)
   }
   return config
 }
 
-const ringOf = (config: Config) => new KeyRing(readMasterKeys(config) ?? [])
+const openRing = (config: Config) => new KeyRing(readMasterKeys(config) ?? [])
 
 /** The file with the keys. Throws if they come from a setting, which has to be changed there. */
-function keyFileOf(config: Config): string {
-  if (config.masterKeys === undefined) return masterKeyFileOf(config)
+function keyFilePath(config: Config): string {
+  if (config.masterKeys === undefined) return masterKeyPath(config)
   throw new OperatorError(
     'the master keys come from STRAND_MASTER_KEYS: change them there and restart the nodes one by one (docs/backup.md)',
   )

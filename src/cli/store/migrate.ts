@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { openStore } from '../../server/open-store.ts'
-import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
+import { readStoreConfig, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { counted, printResult } from '../terminal/print.ts'
 
 export const migrateCommand = storeFlags(new Command('migrate'))
@@ -24,7 +24,7 @@ Examples:
   .action(runMigrate)
 
 async function runMigrate(flags: StoreFlags & { readonly json?: boolean }): Promise<void> {
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   const store = await openStore(
     { ...config, migrate: true },
     {

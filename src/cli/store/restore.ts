@@ -3,7 +3,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import type { Manifest } from '../../maintenance/manifest.ts'
 import { conflictingFiles, type Restored, restoreBackup, restoringFolder } from '../../maintenance/restore.ts'
 import { SETTINGS } from '../../server/settings.ts'
-import { configFlag, configOf, type StoreFlags, settingFlags } from '../store-flags.ts'
+import { configFlag, readStoreConfig, type StoreFlags, settingFlags } from '../store-flags.ts'
 import { ByteProgress } from '../terminal/byte-progress.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { removeWhenInterrupted } from '../terminal/interruption.ts'
@@ -42,7 +42,7 @@ Examples:
   .action(runRestore)
 
 async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   const { dataFolder: folder, masterKeys } = config
   const given = givenPassphrase({ file: flags.passphraseFile, config })
   const present = conflictingFiles(folder)

@@ -6,8 +6,8 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { unpackBackup } from '../../maintenance/unpack.ts'
 import { type Findings, verifyFolder } from '../../maintenance/verify.ts'
 import type { Config } from '../../server/config.ts'
-import { storeFileOf } from '../../server/data-folder.ts'
-import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
+import { storeFilePath } from '../../server/data-folder.ts'
+import { readStoreConfig, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { ByteProgress } from '../terminal/byte-progress.ts'
 import { removeWhenInterrupted } from '../terminal/interruption.ts'
 import { counted, print } from '../terminal/print.ts'
@@ -41,7 +41,7 @@ Examples:
   .action(runVerify)
 
 async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<void> {
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   const what = file ?? config.dataFolder
   const verify = () =>
     file === undefined ? verifyStore(config) : verifyBackup(file, config, flags.passphraseFile)
@@ -71,7 +71,7 @@ async function verifyStore(config: Config): Promise<Findings> {
   if (config.databaseUrl !== undefined) {
     throw new OperatorError('the store is PostgreSQL: verify it with pg_amcheck (docs/backup.md)')
   }
-  if (!existsSync(storeFileOf(config))) {
+  if (!existsSync(storeFilePath(config))) {
     throw new OperatorError(`no store in ${config.dataFolder}: give its folder with --data, or a backup`)
   }
   return verifyFolder(config.dataFolder, config.masterKeys)

@@ -9,15 +9,15 @@ export function invalid(name: string, requirement: string): UsageError {
 
 /** Reads a whole number of at most 15 digits. */
 export function wholeNumber(name: string, min: number, max?: number): (text: string) => number {
-  return numberOf(/^[0-9]{1,15}$/, name, min, max)
+  return numberParser(/^[0-9]{1,15}$/, name, min, max)
 }
 
 /** Reads a number such as 0.25. */
 export function decimalNumber(name: string, min: number, max?: number): (text: string) => number {
-  return numberOf(/^[0-9]{1,15}(\.[0-9]{1,9})?$/, name, min, max)
+  return numberParser(/^[0-9]{1,15}(\.[0-9]{1,9})?$/, name, min, max)
 }
 
-function numberOf(form: RegExp, name: string, min: number, max?: number): (text: string) => number {
+function numberParser(form: RegExp, name: string, min: number, max?: number): (text: string) => number {
   return text => {
     const value = form.test(text) ? Number(text) : -1
     if (value >= min && value <= (max ?? value)) return value

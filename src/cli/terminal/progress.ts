@@ -91,11 +91,11 @@ export function progressLine({ what, done, unit, total, seconds }: ProgressState
   const part = total === 0 ? 1 : Math.min(1, done / total)
   const percent = `${String(Math.floor(part * 100)).padStart(3)} %`
   const amount = `${grouped(done)} of ${grouped(total)} ${unit}`
-  const left = rate > 0 ? `${durationOf((total - done) / rate)} left` : 'starting'
+  const left = rate > 0 ? `${formatDuration((total - done) / rate)} left` : 'starting'
   const withBar = (rest: readonly string[]) => {
     const texts = [percent, ...rest].join('  ')
     const place = width - `${what}  [] ${texts}`.length
-    const bar = barOf(part, Math.max(NARROWEST_BAR, Math.min(WIDEST_BAR, place)))
+    const bar = drawBar(part, Math.max(NARROWEST_BAR, Math.min(WIDEST_BAR, place)))
     return `${what}  ${bar} ${texts}`
   }
   return firstFitting(width, [
@@ -111,7 +111,7 @@ function firstFitting(width: number, lines: readonly string[]): string {
   return lines.find(line => line.length <= width) ?? cut(lines.at(-1) ?? '', width)
 }
 
-function barOf(part: number, width: number): string {
+function drawBar(part: number, width: number): string {
   const filled = Math.round(part * width)
   return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`
 }
@@ -121,7 +121,7 @@ function grouped(count: number): string {
 }
 
 /** `42 s`, `3 min 20 s`, `1 h 05 min`. */
-export function durationOf(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds))
   if (whole < 60) return `${whole} s`
   const pad = (part: number) => String(part).padStart(2, '0')

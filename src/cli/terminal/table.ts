@@ -4,7 +4,7 @@
  * cut, and last omits columns that may be omitted.
  */
 import { type Paint, type Style, withoutColour } from './colour.ts'
-import { cut, widthOf } from './width.ts'
+import { cut, displayWidth } from './width.ts'
 
 /** A part of a cell with one style. */
 export interface Span {
@@ -76,7 +76,7 @@ export class FittedTable {
 }
 
 function widthOfForm(form: Form): number {
-  return form.reduce((sum, { text }) => sum + widthOf(text), 0)
+  return form.reduce((sum, { text }) => sum + displayWidth(text), 0)
 }
 
 function cutForm(form: Form, width: number): Form {
@@ -87,9 +87,9 @@ function cutForm(form: Form, width: number): Form {
     if (left <= 0) break
     const isLast = span === form.at(-1)
     // A part that fits exactly, before one that does not, leaves no place for the ellipsis.
-    const text = isLast || widthOf(span.text) < left ? cut(span.text, left) : cut(`${span.text} `, left)
+    const text = isLast || displayWidth(span.text) < left ? cut(span.text, left) : cut(`${span.text} `, left)
     kept.push({ ...span, text })
-    left -= widthOf(text)
+    left -= displayWidth(text)
     if (text.endsWith('…')) break
   }
   return kept
@@ -105,7 +105,7 @@ function fit(
   const ranks = columns.flatMap(({ omitRank }) => omitRank ?? []).sort((a, b) => b - a)
   const measure = (index: number, form: number) =>
     Math.max(
-      widthOf(columns[index]?.heading ?? ''),
+      displayWidth(columns[index]?.heading ?? ''),
       ...rows.map(row => widthOfForm(row[index]?.[Math.min(form, row[index].length - 1)] ?? [])),
     )
   let smallest: Draft[] = []
@@ -116,7 +116,7 @@ function fit(
     shorten(smallest, width, rows, measure)
     cutWidest(smallest, width)
     widen(smallest, width, measure)
-    if (totalOf(smallest) <= width) break
+    if (totalWidth(smallest) <= width) break
   }
   return smallest
 }
@@ -126,7 +126,7 @@ interface Draft extends Fitted {
   width: number
 }
 
-const totalOf = (drafts: readonly Draft[]) =>
+const totalWidth = (drafts: readonly Draft[]) =>
   drafts.reduce((sum, { width }) => sum + width, GAP.length * Math.max(0, drafts.length - 1))
 
 /** Takes shorter forms where that saves most, until the table fits or there are none. */
@@ -137,7 +137,7 @@ function shorten(
   measure: (index: number, form: number) => number,
 ): void {
   const mostForms = (index: number) => Math.max(1, ...rows.map(row => row[index]?.length ?? 1))
-  while (totalOf(drafts) > width) {
+  while (totalWidth(drafts) > width) {
     const shorter = drafts
       .filter(({ index, form }) => form + 1 < mostForms(index))
       .map(draft => ({ draft, next: Math.min(draft.width, measure(draft.index, draft.form + 1)) }))
@@ -151,7 +151,7 @@ function shorten(
 
 /** Cuts the widest of the columns that may be cut, column by column, until the table fits. */
 function cutWidest(drafts: readonly Draft[], width: number, atLeast = 0): void {
-  for (let over = totalOf(drafts) - width; over > 0; over -= 1) {
+  for (let over = totalWidth(drafts) - width; over > 0; over -= 1) {
     const [widest] = drafts
       .filter(draft => draft.width > Math.max(draft.column.cutTo ?? draft.width, atLeast))
       .sort((a, b) => b.width - a.width)
@@ -167,7 +167,7 @@ function widen(
   measure: (index: number, form: number) => number,
 ): void {
   for (const draft of drafts) {
-    const left = Math.max(0, width - totalOf(drafts))
+    const left = Math.max(0, width - totalWidth(drafts))
     draft.width = Math.min(measure(draft.index, draft.form), draft.width + left)
   }
 }

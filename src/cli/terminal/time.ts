@@ -15,13 +15,13 @@ export function utcFlag(command: Command): Command {
 
 /** `2026-03-01 13:00:00` in local time, `2026-03-01 12:00:00Z` in UTC. A text that is no time is returned unchanged. */
 export function longTime(text: string, { utc }: Zone): string {
-  const digits = digitsOf(text, utc)
+  const digits = readDigits(text, utc)
   return digits === undefined ? text : `${digits.slice(0, 10)} ${digits.slice(11, 19)}${utc ? 'Z' : ''}`
 }
 
 /** `Mar  1 13:00`, or `Mar  1  2025` if that is half a year away. */
 export function shortTime(text: string, { utc }: Zone, now: number): string {
-  const digits = digitsOf(text, utc)
+  const digits = readDigits(text, utc)
   if (digits === undefined) return text
   const date = `${MONTHS[Number(digits.slice(5, 7)) - 1]} ${String(Number(digits.slice(8, 10))).padStart(2)}`
   const isRecent = Math.abs(now - Date.parse(text)) < RECENT_MILLISECONDS
@@ -29,7 +29,7 @@ export function shortTime(text: string, { utc }: Zone, now: number): string {
 }
 
 /** In the form of RFC 3339, in the given zone; undefined if the text is no time. */
-function digitsOf(text: string, utc: boolean): string | undefined {
+function readDigits(text: string, utc: boolean): string | undefined {
   const date = new Date(text)
   if (Number.isNaN(date.getTime())) return undefined
   const offset = utc ? 0 : date.getTimezoneOffset() * 60_000

@@ -27,7 +27,7 @@ export async function watchScreen({ title, read }: Watched): Promise<never> {
   let wake: () => void = () => undefined
   let isResized = false
   let stopped: 'SIGINT' | 'SIGTERM' | undefined
-  const paint = () => out.write(frame(headline(title, state), text, sizeOf(out)))
+  const paint = () => out.write(frame(headline(title, state), text, screenSize(out)))
   const onResize = () => {
     isResized = true
     wake()
@@ -74,7 +74,7 @@ interface Size {
   readonly height: number
 }
 
-function sizeOf(out: NodeJS.WriteStream): Size {
+function screenSize(out: NodeJS.WriteStream): Size {
   return { width: widthOfTerminal(out) ?? 80, height: heightOfTerminal(out) }
 }
 

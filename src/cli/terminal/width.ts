@@ -19,18 +19,18 @@ export function heightOfTerminal({ rows }: Stream): number {
   return rows || STANDARD_HEIGHT
 }
 
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   return Bun.stringWidth(text)
 }
 
 /** Cuts a text to a width; an ellipsis takes the place of what is missing. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
+  if (displayWidth(text) <= width) return text
   if (width <= 0) return ''
   let kept = ''
   let used = 0
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    used += widthOf(segment)
+    used += displayWidth(segment)
     if (used > width - 1) break
     kept += segment
   }
@@ -43,7 +43,7 @@ export function wrap(text: string, width: number): string[] {
   let line = ''
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`
-    if (line !== '' && widthOf(longer) > width) {
+    if (line !== '' && displayWidth(longer) > width) {
       lines.push(line)
       line = word
     } else line = longer

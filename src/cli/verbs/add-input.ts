@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { decimalNumber, invalid, wholeNumber } from '../terminal/flag-values.ts'
-import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
+import { type Field, listArguments, listFlags, type Verb } from './verb.ts'
 
 /** Adds the arguments and flags of a verb to its command. */
 export function addInput(command: Command, verb: Verb): void {
   const isFilter = verb.operation.method === 'GET'
-  for (const field of argumentsOf(verb))
+  for (const field of listArguments(verb))
     command.argument(field.shown, field.meaning, text => readValue(field, text))
-  for (const field of flagsOf(verb))
-    for (const option of optionsOf(field, isFilter)) command.addOption(option)
+  for (const field of listFlags(verb))
+    for (const option of createOptions(field, isFilter)) command.addOption(option)
   if (verb.takesPairs) command.argument('[user=number...]', 'id or login of a user, and a number')
   if (verb.bulk !== undefined) {
     command.option(
@@ -22,9 +22,9 @@ export function addInput(command: Command, verb: Verb): void {
   }
 }
 
-function optionsOf(field: Field, isFilter: boolean): Option[] {
+function createOptions(field: Field, isFilter: boolean): Option[] {
   const { word, shown, kind, choices, required, removable, sample } = field
-  const meaning = `${field.meaning}${rangeOf(field)}${required ? ' (required)' : ''}`
+  const meaning = `${field.meaning}${describeRange(field)}${required ? ' (required)' : ''}`
   if (kind === 'yes-no') return [new Option(shown, meaning), new Option(`--no-${word}`, 'turn it off')]
   const option = new Option(`${shown} <${sample}>`, meaning).argParser(
     (text: string, before: unknown): unknown => {
@@ -55,6 +55,6 @@ function readPair(shown: string, text: string): Record<string, string> {
   return Object.fromEntries([[name, value]])
 }
 
-function rangeOf({ kind, min, max }: Field): string {
+function describeRange({ kind, min, max }: Field): string {
   return (kind === 'integer' || kind === 'number') && max !== undefined ? `, ${min} to ${max}` : ''
 }

@@ -21,28 +21,30 @@ export async function nounCommands(
     const words = verb.words.split(' ')
     if (!isWanted(words[0] ?? '')) continue
     const name = words.pop() ?? ''
-    nounOf(nouns, words).addCommand(verbCommand(verb, name))
+    findNoun(nouns, words).addCommand(verbCommand(verb, name))
   }
   for (const [noun, load] of Object.entries(handwritten)) {
-    if (isWanted(noun)) for (const command of await load()) nounOf(nouns, [noun]).addCommand(command)
+    if (isWanted(noun)) for (const command of await load()) findNoun(nouns, [noun]).addCommand(command)
   }
   return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
 }
 
 /** The command of a noun, created on first use. A noun may be below another: `org member`. */
-function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command {
+function findNoun(nouns: Map<string, Command>, words: readonly string[]): Command {
   const path = words.join(' ')
   const known = nouns.get(path)
   if (known !== undefined) return known
   const noun = new Command(words.at(-1)).description(NOUNS[path] ?? '').helpGroup('Resources:')
   nouns.set(path, noun)
-  if (words.length > 1) nounOf(nouns, words.slice(0, -1)).addCommand(noun)
+  if (words.length > 1) findNoun(nouns, words.slice(0, -1)).addCommand(noun)
   return noun
 }
 
 function verbCommand(verb: Verb, name: string): Command {
   const { operation, examples } = verb
-  const command = new Command(name).summary(summaryOf(operation)).description(descriptionOf(operation))
+  const command = new Command(name)
+    .summary(formatSummary(operation))
+    .description(formatDescription(operation))
   addInput(command, verb)
   if (operation.page !== undefined) {
     command.option('--all', 'list all pages')
@@ -63,15 +65,17 @@ function verbCommand(verb: Verb, name: string): Command {
 }
 
 /** The first sentence of the contract, as help pages write it: lower case, without a full stop. */
-function summaryOf({ summary }: Operation): string {
+function formatSummary({ summary }: Operation): string {
   const [first = summary] = summary.split(/\.(?: |$)/)
   return first.charAt(0).toLowerCase() + first.slice(1)
 }
 
 /** The summary, and a paragraph with what the contract adds to it. */
-function descriptionOf(operation: Operation): string {
+function formatDescription(operation: Operation): string {
   const { summary, description, demoOnly } = operation
-  const further = summary.slice(summaryOf(operation).length + 2)
+  const further = summary.slice(formatSummary(operation).length + 2)
   const details = [further, description, demoOnly && 'Works in demo mode only.'].filter(Boolean).join(' ')
-  return details === '' ? summaryOf(operation) : `${summaryOf(operation)}\n\n${details.replaceAll('`', '')}`
+  return details === ''
+    ? formatSummary(operation)
+    : `${formatSummary(operation)}\n\n${details.replaceAll('`', '')}`
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.ts'
 import { EVENT_TYPES } from '../../contract/events/event-types.ts'
 import type { StoredEvent } from '../../contract/resources/event.ts'
 import { checkReceiver, sendSample } from '../../events/check-receiver.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { findingTexts } from '../terminal/finding-text.ts'
@@ -29,7 +29,7 @@ const secretFlags = (command: Command): Command =>
     .option('--secret <secret>', 'secret that messages are signed with')
     .option('--secret-file <file>', 'file with that secret')
 
-function secretOf({ secret, secretFile }: SecretFlags): string {
+function readSecret({ secret, secretFile }: SecretFlags): string {
   if ((secret === undefined) === (secretFile === undefined))
     throw new UsageError('give either --secret or --secret-file')
   const text = secret ?? readSmallFile(secretFile ?? '', MAX_SECRET_FILE).trim()
@@ -41,7 +41,7 @@ function secretOf({ secret, secretFile }: SecretFlags): string {
 }
 
 const typeNamed = (name: string) =>
-  must(
+  assertDefined(
     EVENT_TYPES.find(each => each.type === name),
     'an event type',
   )
@@ -72,7 +72,7 @@ Examples:
   )
   .action(async (name: string, flags: TriggerFlags) => {
     const began = performance.now()
-    const receiver = { url: flags.to, secret: secretOf(flags), type: typeNamed(name) }
+    const receiver = { url: flags.to, secret: readSecret(flags), type: typeNamed(name) }
     const answer = await sendSample(receiver, {}, flags.subject)
     const milliseconds = Math.round(performance.now() - began)
     const { status } = answer
@@ -100,7 +100,7 @@ Examples:
   strand event verify http://localhost:3000/events --secret "ten characters"`,
   )
   .action(async (url: string, flags: SecretFlags & { readonly type: string; readonly json?: boolean }) => {
-    const findings = await checkReceiver({ url, secret: secretOf(flags), type: typeNamed(flags.type) })
+    const findings = await checkReceiver({ url, secret: readSecret(flags), type: typeNamed(flags.type) })
     const lines = findings.map(({ check, problem }) =>
       problem === undefined
         ? { level: 'ok' as const, text: check }
@@ -152,7 +152,7 @@ async function tail(client: Client, flags: TailFlags): Promise<void> {
       seen.delete(oldest)
     }
     for (const event of isFirst ? fresh.slice(Math.max(fresh.length - flags.lines, 0)) : fresh) {
-      await print(`${flags.json ? JSON.stringify(event) : lineOf(event, flags.utc === true)}\n`)
+      await print(`${flags.json ? JSON.stringify(event) : formatEvent(event, flags.utc === true)}\n`)
       printed += 1
       if (printed === flags.count) return
     }
@@ -180,7 +180,7 @@ async function unseen(
 }
 
 /** On a terminal in local time, and cut to its width. */
-function lineOf({ occurred_at, type, subject, event }: StoredEvent, utc: boolean): string {
+function formatEvent({ occurred_at, type, subject, event }: StoredEvent, utc: boolean): string {
   const width = widthOfTerminal(process.stdout)
   const time = width === undefined ? occurred_at : longTime(occurred_at, { utc })
   const line = `${time}  ${type.padEnd(25)}  ${subject}  ${printable(event)}`

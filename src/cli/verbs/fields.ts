@@ -1,8 +1,8 @@
 import { fieldNamed, isUser } from '../../contract/admin/fields.ts'
 import type { Action } from '../../contract/admin/resource.ts'
-import { queryParametersOf } from '../../contract/operation.ts'
+import { queryParameters } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
-import { lazily } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazy.ts'
 import type { Field, Verb } from './verb.ts'
 
 /** Derives the fields of a verb from the contract, on first use: a command line has one verb. */
@@ -11,9 +11,9 @@ export function withFields(words: string, action: Action): Verb {
   const body = operation.body as JsonSchema | undefined
   const list = bulk === undefined ? undefined : body?.properties?.[bulk]
   const changes = operation.method === 'PUT' || operation.method === 'PATCH'
-  const fields = lazily(() => [
+  const fields = lazy(() => [
     ...readFields(action, operation.params as JsonSchema | undefined),
-    ...readFields(action, queryParametersOf(operation) as unknown as JsonSchema),
+    ...readFields(action, queryParameters(operation) as unknown as JsonSchema),
     ...readFields(action, bulk === undefined ? body : list?.items, changes),
   ])
   return {
@@ -33,32 +33,32 @@ function readFields(action: Action, schema: JsonSchema | undefined, changes = fa
     const main = variants.find(variant => variant.type !== 'null') ?? each
     const isList = main.type === 'array'
     const inner = isList ? (main.items ?? {}) : main
-    const place = placeOf(action, name)
-    const word = wordOf(name, isList)
+    const place = fieldPlace(action, name)
+    const word = placeholderWord(name, isList)
     return {
       name,
       place,
       word,
       shown: place === 'argument' ? `<${word}>` : `--${word}`,
-      kind: kindOf(main),
+      kind: fieldKind(main),
       choices: inner.enum,
       min: inner.minimum ?? 0,
       max: inner.maximum,
       removable: changes && (isList || variants.some(variant => variant.type === 'null')),
       required: schema?.required?.includes(name) ?? false,
-      meaning: meaningOf(name, each.description ?? main.description ?? main.hint, isList),
-      sample: sampleOf(isList ? name.replace(/s$/, '') : name, inner),
+      meaning: describeField(name, each.description ?? main.description ?? main.hint, isList),
+      sample: sampleValue(isList ? name.replace(/s$/, '') : name, inner),
     }
   })
 }
 
-function placeOf({ operation, arguments: listed = [], secret }: Action, name: string): Field['place'] {
+function fieldPlace({ operation, arguments: listed = [], secret }: Action, name: string): Field['place'] {
   if (name === secret) return 'secret'
   const inPath = Object.hasOwn(operation.params?.properties ?? {}, name)
   return inPath || listed.includes(name) ? 'argument' : 'flag'
 }
 
-function kindOf({ type, enum: choices }: JsonSchema): Field['kind'] {
+function fieldKind({ type, enum: choices }: JsonSchema): Field['kind'] {
   if (type === 'integer' || type === 'number') return type
   if (type === 'boolean') return 'yes-no'
   if (type === 'array') return 'list'
@@ -67,12 +67,12 @@ function kindOf({ type, enum: choices }: JsonSchema): Field['kind'] {
 }
 
 /** `game_id` becomes `--game`; each of the `tags` is a `--tag`. */
-function wordOf(name: string, isList: boolean): string {
+function placeholderWord(name: string, isList: boolean): string {
   const one = isList ? name.replace(/s$/, '') : name
   return fieldNamed(name).flag ?? one.replace(/_id$/, '').replaceAll('_', '-')
 }
 
-function meaningOf(name: string, described: string | undefined, isList: boolean): string {
+function describeField(name: string, described: string | undefined, isList: boolean): string {
   const plain = name.replace(/_id$/, '').replaceAll('_', ' ')
   if (isUser(name)) return `id or login of the ${plain}`
   const words = (fieldNamed(name).meaning ?? described ?? plain).replaceAll('`', '').replace(/\.$/, '')
@@ -80,7 +80,7 @@ function meaningOf(name: string, described: string | undefined, isList: boolean)
   return isList ? `${text}; repeatable` : text
 }
 
-function sampleOf(name: string, { type }: JsonSchema): string {
+function sampleValue(name: string, { type }: JsonSchema): string {
   if (type === 'object') return 'name=value'
   if (type === 'integer' || type === 'number') return 'number'
   if (isUser(name)) return 'user'

@@ -3,7 +3,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE, readSmallFile, readSmallInput } from '../../kit/small-file.ts'
 import { readSecret } from '../terminal/read-secret.ts'
 import { UsageError } from '../usage-error.ts'
-import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
+import { type Field, listArguments, listFlags, type Verb } from './verb.ts'
 
 /** The given fields, by name. */
 export type Input = Record<string, unknown>
@@ -12,8 +12,8 @@ export type Input = Record<string, unknown>
 export async function readInput(command: Command, verb: Verb): Promise<Input> {
   const options: Input = command.opts()
   const input: Input = {}
-  for (const [place, { name }] of argumentsOf(verb).entries()) input[name] = command.processedArgs[place]
-  for (const field of flagsOf(verb)) {
+  for (const [place, { name }] of listArguments(verb).entries()) input[name] = command.processedArgs[place]
+  for (const field of listFlags(verb)) {
     const value = options[new Option(field.shown).attributeName()]
     if (value !== undefined) input[field.name] = resolveRemoval(field, value)
   }
@@ -23,7 +23,7 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
   }
   if (verb.bulk !== undefined) return bulkInput(command, verb, verb.bulk, input)
   requireAll(verb, input)
-  if (verb.operation.method === 'PATCH' && Object.keys(input).length === argumentsOf(verb).length) {
+  if (verb.operation.method === 'PATCH' && Object.keys(input).length === listArguments(verb).length) {
     throw incomplete(verb, 'a flag with the change to make')
   }
   return input
@@ -36,7 +36,7 @@ function resolveRemoval({ kind }: Field, value: unknown): unknown {
 }
 
 function requireAll(verb: Verb, input: Input): void {
-  const missing = flagsOf(verb).filter(({ name, required }) => required && input[name] === undefined)
+  const missing = listFlags(verb).filter(({ name, required }) => required && input[name] === undefined)
   if (missing.length > 0) throw incomplete(verb, missing.map(({ shown }) => shown).join(' and '))
 }
 

@@ -6,16 +6,16 @@ import {
   PLAYBACK_URL,
 } from '../../contract/resources/media-server.ts'
 import { checkMediaServer } from '../../ingest/check.ts'
-import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
+import { callbackUrl, STANDARD_API_URLS, writeConfiguration } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE } from '../../kit/small-file.ts'
-import { urlOf } from '../../server/config.ts'
-import { configOf } from '../store-flags.ts'
+import { formatUrl } from '../../server/config.ts'
+import { readStoreConfig } from '../store-flags.ts'
 import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid, readGivenFile } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
-import { serverOf, type TargetFlags, targetFlags, withTarget } from './target.ts'
-import { userIdOf } from './users.ts'
+import { requestedServer, type TargetFlags, targetFlags, withTarget } from './target.ts'
+import { findUserId } from './users.ts'
 
 interface AddFlags extends TargetFlags {
   readonly apiUrl?: string
@@ -94,9 +94,9 @@ function readPlaybackUrl(text: string): string {
 }
 
 async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
-  const strandUrl = flags.callbackUrl ?? serverOf(flags)?.baseUrl ?? listenerUrl(flags)
+  const strandUrl = flags.callbackUrl ?? requestedServer(flags)?.baseUrl ?? listenerUrl(flags)
   const result = await withTarget(flags, async client => {
-    const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)
+    const user_id = flags.user === undefined ? undefined : await findUserId(client, flags.user)
     const { data } = await client.control.putMediaServer({
       name,
       adapter,
@@ -111,7 +111,7 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
   const { secret } = result
   const { recordingsUrl } = flags
   const callback = callbackUrl(strandUrl, { adapter, name, secret: secret ?? '<secret>', recordingsUrl })
-  const configuration = configurationOf(adapter, callback, result.api_url, { secret, recordingsUrl })
+  const configuration = writeConfiguration(adapter, callback, result.api_url, { secret, recordingsUrl })
   await printResult(flags, { ...result, callback_url: callback, configuration }, configuration.trimEnd())
   if (result.secret === undefined && !flags.json)
     process.stderr.write(
@@ -120,8 +120,8 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
 }
 
 function listenerUrl(flags: TargetFlags): string {
-  const { operatorListen, listen } = configOf(flags)
-  return urlOf(operatorListen ?? listen)
+  const { operatorListen, listen } = readStoreConfig(flags)
+  return formatUrl(operatorListen ?? listen)
 }
 
 export const mediaCheckCommand = targetFlags(new Command('check'))

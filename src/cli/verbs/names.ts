@@ -10,7 +10,7 @@ export interface Reference {
   readonly id: string
 }
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 /** The names behind ids, for people who read a list: the login of a user, the name of everything else. */
 export class Names {
@@ -23,7 +23,7 @@ export class Names {
 
   /** Looks up the names that are not known yet. One that cannot be found is missing in the list, which is no failure. */
   async load(references: Iterable<Reference>): Promise<void> {
-    const wanted = new Map([...references].map(each => [keyOf(each), each]))
+    const wanted = new Map([...references].map(each => [referenceKey(each), each]))
     const queue = [...wanted].filter(([key]) => !this.#known.has(key))
     const work = async () => {
       for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -31,7 +31,7 @@ export class Names {
         this.#known.set(key, await this.#lookUp(reference).catch(() => undefined))
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
   }
 
   async #lookUp({ table, id }: Reference): Promise<string | undefined> {
@@ -43,8 +43,8 @@ export class Names {
   }
 
   of(reference: Reference): string | undefined {
-    return this.#known.get(keyOf(reference))
+    return this.#known.get(referenceKey(reference))
   }
 }
 
-const keyOf = ({ table, id }: Reference) => `${table}/${id}`
+const referenceKey = ({ table, id }: Reference) => `${table}/${id}`

@@ -10,7 +10,7 @@ import type { Reference } from './names.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 /** What a cell needs besides its value. */
-export interface Surroundings extends Zone {
+export interface Environment extends Zone {
   readonly now: number
   nameOf(reference: Reference): string | undefined
 }
@@ -25,7 +25,7 @@ const TONE_STYLES: Readonly<Record<Tone, Style>> = {
   neutral: 'dim',
 }
 
-export function columnOf(name: string): Column {
+export function toColumn(name: string): Column {
   const { kind, cutTo, omitRank } = fieldNamed(name)
   return {
     heading: terminalHeading(name),
@@ -58,7 +58,7 @@ function referenceIn(name: string, value: unknown): Reference | undefined {
 }
 
 /** A field as a cell of a table. */
-export function cellOf(name: string, row: Row, around: Surroundings): Cell {
+export function formatCell(name: string, row: Row, around: Environment): Cell {
   const value = row[name]
   const { kind, idIn, refersTo } = fieldNamed(name)
   const text = printable(value)
@@ -73,7 +73,7 @@ export function cellOf(name: string, row: Row, around: Surroundings): Cell {
     case 'flag':
     case 'status':
     case 'former-status':
-      return [[stateOf(value)]]
+      return [[formatState(value)]]
     case 'subject':
       return subjectCell(name, text, around)
   }
@@ -86,7 +86,7 @@ export function cellOf(name: string, row: Row, around: Surroundings): Cell {
 
 const yesOrNo = (value: boolean) => (value ? 'yes' : 'no')
 
-function stateOf(value: unknown): Span {
+function formatState(value: unknown): Span {
   const text = typeof value === 'boolean' ? yesOrNo(value) : printable(value)
   const tone = value === true ? 'good' : statusTone(text)
   return { text, style: tone && TONE_STYLES[tone] }
@@ -98,7 +98,7 @@ function withId(name: string, id: string): Cell {
   return id === '-' ? [alone] : [[...alone, { text: ` ${id}`, style: 'dim' }], alone]
 }
 
-function subjectCell(name: string, text: string, around: Surroundings): Cell {
+function subjectCell(name: string, text: string, around: Environment): Cell {
   const reference = referenceIn(name, text)
   const named = reference && around.nameOf(reference)
   const alone: Form = [{ text }]
@@ -106,12 +106,12 @@ function subjectCell(name: string, text: string, around: Surroundings): Cell {
 }
 
 /** A field as a value of an object, which has a line for itself: ids come before their names. */
-export function objectValue(name: string, row: Row, around: Surroundings): Form {
+export function objectValue(name: string, row: Row, around: Environment): Form {
   const value = row[name]
   const { kind, idIn } = fieldNamed(name)
   if (kind === undefined && typeof value === 'string' && OTHER_TIMES.test(name))
     return [{ text: longTime(value, around) }]
-  const [form] = cellOf(name, row, around)
+  const [form] = formatCell(name, row, around)
   if (idIn !== undefined) return form.slice(0, 1)
   const named = referenceIn(name, value)
   const text = named && kind !== 'subject' && around.nameOf(named)

@@ -7,13 +7,13 @@ import { invalid } from '../terminal/flag-values.ts'
 import { confirmReplacing, writeFile } from '../terminal/output-file.ts'
 import { print } from '../terminal/print.ts'
 import { requireTerminal, watchScreen } from '../terminal/watch.ts'
-import { widthOf, widthOfTerminal } from '../terminal/width.ts'
+import { displayWidth, widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
 import { methodFor, type OperationResponse } from './method.ts'
 import { Names } from './names.ts'
 import { type Presenter, presenterFor } from './show.ts'
-import { openTarget, serverOf, type TargetFlags } from './target.ts'
+import { openTarget, requestedServer, type TargetFlags } from './target.ts'
 import { resolveLogins } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
@@ -32,7 +32,7 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
   if (flags.watch) requireWatchable(flags)
-  if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command, flags), flags.yes)
+  if (mustAsk(verb, input)) await requireConfirmation(confirmationQuestion(verb, command, flags), flags.yes)
   await confirmRevealing(verb, command, flags)
   if (flags.output !== undefined) await confirmReplacing(flags.output, flags.yes)
   const target = await openTarget(flags)
@@ -76,8 +76,8 @@ async function watchPage(
 }
 
 /** The summary in the contract describes what is lost. */
-function questionOf({ words, operation }: Verb, { args }: Command, flags: VerbFlags): string {
-  const server = serverOf(flags)
+function confirmationQuestion({ words, operation }: Verb, { args }: Command, flags: VerbFlags): string {
+  const server = requestedServer(flags)
   const place = server === undefined ? '' : ` on ${server.baseUrl}`
   return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue${place}?`
 }
@@ -145,14 +145,14 @@ async function showPage(
   if (json) return print(`${JSON.stringify(response)}\n`)
   await print(await presenter.page(data))
   if (data.length === 0) process.stderr.write('No rows.\n')
-  if (pagination?.cursor !== undefined) process.stderr.write(`${hintOf(pagination.cursor)}\n`)
+  if (pagination?.cursor !== undefined) process.stderr.write(`${nextPageHint(pagination.cursor)}\n`)
 }
 
 /** A cursor that would wrap is left to programs: a person rather asks for all rows. */
-function hintOf(cursor: string): string {
+function nextPageHint(cursor: string): string {
   const hint = `More rows: --after ${cursor}, or --all`
   const width = widthOfTerminal(process.stderr)
-  return width === undefined || widthOf(hint) <= width
+  return width === undefined || displayWidth(hint) <= width
     ? hint
     : 'More rows: --first 100, or --all; the cursor for --after is in --json'
 }

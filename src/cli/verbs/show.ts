@@ -6,9 +6,16 @@ import type { Client } from '../../client/index.ts'
 import { type Paint, paintFor } from '../terminal/colour.ts'
 import { printable } from '../terminal/printable.ts'
 import { FittedTable } from '../terminal/table.ts'
-import { widthOf, widthOfTerminal, wrap } from '../terminal/width.ts'
+import { displayWidth, widthOfTerminal, wrap } from '../terminal/width.ts'
 import { Names } from './names.ts'
-import { cellOf, columnOf, objectValue, type Row, referencesIn, type Surroundings } from './presentation.ts'
+import {
+  type Environment,
+  formatCell,
+  objectValue,
+  type Row,
+  referencesIn,
+  toColumn,
+} from './presentation.ts'
 import type { Verb } from './verb.ts'
 
 /** Turns responses into text. A list may come page by page. */
@@ -79,13 +86,13 @@ class PlainTable {
       ]),
     )
     const widths = this.#widths
-    const textOf = (line: readonly string[]) =>
+    const joinCells = (line: readonly string[]) =>
       line
         .map((text, index) => text.padEnd(widths.get(columns[index] ?? '') ?? 0))
         .join('  ')
         .trimEnd()
-    const texts = lines.map(textOf)
-    if (isFirst) texts.unshift(this.#paint(textOf(headings), 'dim'))
+    const texts = lines.map(joinCells)
+    if (isFirst) texts.unshift(this.#paint(joinCells(headings), 'dim'))
     return texts.map(text => `${text}\n`).join('')
   }
 }
@@ -94,7 +101,7 @@ interface Terminal {
   readonly width: number
   readonly paint: Paint
   readonly names: Names
-  readonly around: Surroundings
+  readonly around: Environment
 }
 
 function terminalPresenter(given: readonly string[] | undefined, terminal: Terminal): Presenter {
@@ -105,8 +112,8 @@ function terminalPresenter(given: readonly string[] | undefined, terminal: Termi
     columns ??= Object.keys(rows[0] ?? {})
     const fields = columns
     await names.load(rows.flatMap(row => referencesIn(row, fields)))
-    table ??= new FittedTable(fields.map(columnOf), width, paint)
-    return table.page(rows.map(row => fields.map(name => cellOf(name, row, around))))
+    table ??= new FittedTable(fields.map(toColumn), width, paint)
+    return table.page(rows.map(row => fields.map(name => formatCell(name, row, around))))
   }
   return {
     objects: async (rows, isList) => {
@@ -123,7 +130,7 @@ function terminalPresenter(given: readonly string[] | undefined, terminal: Termi
 function terminalObject(row: Row, { width, paint, around }: Terminal): string {
   const fields = Object.keys(row)
   const labels = fields.map(name => name.replaceAll('_', ' '))
-  const indent = Math.max(...labels.map(widthOf)) + 2
+  const indent = Math.max(...labels.map(displayWidth)) + 2
   return fields
     .map((name, index) => {
       const form = objectValue(name, row, around)

@@ -8,7 +8,13 @@ import { type LocalApp, openLocalApp } from '../../server/local-app.ts'
 import { SETTINGS } from '../../server/settings.ts'
 import { COMMAND_LINE } from '../command-line.ts'
 import { currentProfile, type Profile, profileNamed, readProfiles } from '../profiles/profile-file.ts'
-import { configOf, type StoreFlags, settingsIn, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
+import {
+  readStoreConfig,
+  type StoreFlags,
+  settingsIn,
+  settingsOfExistingStore,
+  storeFlags,
+} from '../store-flags.ts'
 import { baseUrl, readGivenFile } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -45,7 +51,7 @@ export function targetFlags(command: Command): Command {
  * a server may run on the store and sees changes within a second.
  */
 export async function openTarget(flags: TargetFlags): Promise<Target> {
-  const server = serverOf(flags)
+  const server = requestedServer(flags)
   if (server === undefined) return openLocal(flags)
   return { client: createClient(server), close: async () => undefined }
 }
@@ -70,7 +76,7 @@ export interface Server {
  * The server that is selected; undefined for a store. Flags take precedence over the environment, and the environment over
  * the current profile. Throws if they are incomplete or contradict each other.
  */
-export function serverOf(flags: TargetFlags): Server | undefined {
+export function requestedServer(flags: TargetFlags): Server | undefined {
   const { url, profile, tokenFile } = flags
   const namesStore = flags.data !== undefined || flags.databaseUrl !== undefined
   const server = url === undefined ? '--profile' : '--url'
@@ -84,7 +90,9 @@ export function serverOf(flags: TargetFlags): Server | undefined {
     return undefined
   }
   const operatorToken =
-    tokenFile === undefined ? (configOf(flags).operatorToken ?? chosen.token) : readTokenFile(tokenFile)
+    tokenFile === undefined
+      ? (readStoreConfig(flags).operatorToken ?? chosen.token)
+      : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
     const name = url === undefined ? SETTINGS.url.name : '--url'
     throw new UsageError(
@@ -99,7 +107,7 @@ function chooseServer(flags: TargetFlags): (Pick<Profile, 'url'> & Partial<Profi
   if (flags.url !== undefined) return withToken(flags.url)
   if (flags.profile !== undefined) return profileNamed(flags.profile)
   if (flags.data !== undefined || flags.databaseUrl !== undefined) return undefined
-  const config = configOf(flags)
+  const config = readStoreConfig(flags)
   if (config.url !== undefined) return withToken(config.url)
   if (config.profile !== undefined) return profileNamed(config.profile)
   return isStoreNamed(flags) ? undefined : currentProfile()
@@ -126,12 +134,12 @@ function readTokenFile(file: string): string {
 }
 
 /** Opens the local app with the command line as the actor in the audit log. */
-export function openAppOf(config: Config): Promise<LocalApp> {
+export function openApp(config: Config): Promise<LocalApp> {
   return openLocalApp({ config, log: createErrorLog(), actor: COMMAND_LINE })
 }
 
 async function openLocal(flags: TargetFlags): Promise<Target> {
-  const app = await openAppOf(settingsOfExistingStore(flags))
+  const app = await openApp(settingsOfExistingStore(flags))
   const client = createClient({
     baseUrl: 'http://localhost',
     operatorToken: app.operatorToken,

@@ -5,7 +5,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { printResult } from '../terminal/print.ts'
 import { readSecret } from '../terminal/read-secret.ts'
 import { type TargetFlags, targetFlags, withTarget } from './target.ts'
-import { userIdOf } from './users.ts'
+import { findUserId } from './users.ts'
 
 interface PasswordFlags extends TargetFlags {
   readonly generate?: boolean
@@ -31,7 +31,7 @@ Examples:
 async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
   const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
   await withTarget(flags, async client => {
-    const user_id = await userIdOf(client, given)
+    const user_id = await findUserId(client, given)
     await client.control.getUser({ user_id })
     await client.control.putUser({ user_id, password })
     await printResult(

@@ -8,7 +8,7 @@ import type { Verb } from './verb.ts'
 export async function resolveLogins(client: Client, verb: Verb, input: Input): Promise<Input> {
   const resolved: Input = {}
   for (const [name, value] of Object.entries(input)) {
-    if (isUser(name) && value !== null) resolved[name] = await idsOf(client, value as string | string[])
+    if (isUser(name) && value !== null) resolved[name] = await findIds(client, value as string | string[])
     else if (name !== verb.bulk) resolved[name] = value
     else if (verb.takesPairs) resolved[name] = await resolveKeys(client, value as Record<string, number>)
     else
@@ -18,20 +18,20 @@ export async function resolveLogins(client: Client, verb: Verb, input: Input): P
 }
 
 /** One user, or each of a list. */
-function idsOf(client: Client, given: string | readonly string[]): Promise<string | string[]> {
+function findIds(client: Client, given: string | readonly string[]): Promise<string | string[]> {
   return typeof given === 'string'
-    ? userIdOf(client, given)
-    : Promise.all(given.map(each => userIdOf(client, each)))
+    ? findUserId(client, given)
+    : Promise.all(given.map(each => findUserId(client, each)))
 }
 
 async function resolveKeys(client: Client, counts: Readonly<Record<string, number>>) {
   const resolved: Record<string, number> = {}
-  for (const [user, count] of Object.entries(counts)) resolved[await userIdOf(client, user)] = count
+  for (const [user, count] of Object.entries(counts)) resolved[await findUserId(client, user)] = count
   return resolved
 }
 
 /** A number is an id; anything else is a login, as is a number after an @. */
-export async function userIdOf(client: Client, given: string): Promise<string> {
+export async function findUserId(client: Client, given: string): Promise<string> {
   if (/^[0-9]+$/.test(given)) return given
   const login = given.replace(/^@/, '')
   // An empty filter would match every user.

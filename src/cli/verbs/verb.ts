@@ -33,11 +33,11 @@ export interface Field {
   readonly sample: string
 }
 
-export function argumentsOf({ fields }: Verb): Field[] {
+export function listArguments({ fields }: Verb): Field[] {
   return fields.filter(field => field.place === 'argument')
 }
 
-export function flagsOf({ fields }: Verb): Field[] {
+export function listFlags({ fields }: Verb): Field[] {
   return fields.filter(field => field.place === 'flag')
 }
 

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { Benefit, exampleBenefit } from '../resources/benefit.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { orNull, Type } from '../schema.ts'
@@ -18,7 +18,7 @@ export const createBenefit = controlOperation('POST /control/benefits', {
   id: 'CreateBenefit',
   summary: 'Create a benefit with a new id.',
   body: Type.Object({ name: Name, organization_id: Uuid, game_id: Played }),
-  returns: oneOf(Benefit),
+  returns: singleSchema(Benefit),
   problems: ['unknown_reference'],
   example: { body: input, answer: one },
 })
@@ -29,7 +29,7 @@ export const putBenefit = controlOperation('PUT /control/benefits/{benefit_id}',
   description: 'The organization of an existing benefit cannot change.',
   params: Type.Object({ benefit_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Type.Optional(Uuid), game_id: Played }),
-  returns: oneOf(Benefit),
+  returns: singleSchema(Benefit),
   problems: ['missing_parameter', 'unknown_reference', 'in_use'],
   example: { params: path, body: input, answer: one },
 })
@@ -37,7 +37,7 @@ export const putBenefit = controlOperation('PUT /control/benefits/{benefit_id}',
 export const getBenefit = controlOperation('GET /control/benefits/{benefit_id}', {
   id: 'GetBenefit',
   summary: 'Get a benefit.',
-  returns: oneOf(Benefit),
+  returns: singleSchema(Benefit),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })

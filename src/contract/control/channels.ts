@@ -1,6 +1,6 @@
-import { grouped } from '../grouped.ts'
+import { formatThousands } from '../format-thousands.ts'
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { Channel, channelSettings, exampleChannel, MAX_EDITORS, Title } from '../resources/channel.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
@@ -15,7 +15,7 @@ const live = { data: [exampleStream] }
 export const getChannel = controlOperation('GET /control/channels/{user_id}', {
   id: 'GetChannel',
   summary: 'Get a channel.',
-  returns: oneOf(Channel),
+  returns: singleSchema(Channel),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
@@ -30,7 +30,7 @@ export const patchChannel = controlOperation('PATCH /control/channels/{user_id}'
     ),
     ...channelSettings,
   }),
-  returns: oneOf(Channel),
+  returns: singleSchema(Channel),
   problems: ['not_found', 'unknown_reference'],
   example: { params: path, body: { title: exampleChannel.title }, answer: one },
 })
@@ -38,7 +38,7 @@ export const patchChannel = controlOperation('PATCH /control/channels/{user_id}'
 export const putEditor = controlOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
   summary: 'Make a user an editor of the channel.',
-  description: `A channel has at most ${grouped(MAX_EDITORS)} editors. Of an existing editor only the time changes, if one is given.`,
+  description: `A channel has at most ${formatThousands(MAX_EDITORS)} editors. Of an existing editor only the time changes, if one is given.`,
   body: Type.Object({ created_at: Type.Optional(GivenTime) }),
   problems: ['not_found', 'in_use', 'refused_reference'],
   example: { params: { ...path, editor_id: '25009227' }, body: { created_at: '2026-02-20T08:15:00Z' } },
@@ -66,7 +66,7 @@ export const startStream = controlOperation('PUT /control/channels/{user_id}/str
     started_at: Type.Optional(GivenTime),
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
-  returns: oneOf(Stream),
+  returns: singleSchema(Stream),
   problems: ['not_found', 'refused_reference'],
   example: { params: path, body: { viewer_count: 478 }, answer: live },
 })
@@ -74,7 +74,7 @@ export const startStream = controlOperation('PUT /control/channels/{user_id}/str
 export const getStream = controlOperation('GET /control/channels/{user_id}/stream', {
   id: 'GetStream',
   summary: 'Get the live stream of a channel.',
-  returns: oneOf(Stream),
+  returns: singleSchema(Stream),
   problems: ['not_found', 'not_live'],
   example: { params: path, answer: live },
 })
@@ -100,7 +100,7 @@ export const rotateStreamKey = controlOperation('POST /control/channels/{user_id
   summary:
     'Replace the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
   body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
-  returns: oneOf(StreamKey),
+  returns: singleSchema(StreamKey),
   problems: ['not_found'],
   example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
 })

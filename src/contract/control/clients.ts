@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/client.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { RedirectUris } from '../resources/redirect-uri.ts'
@@ -23,7 +23,7 @@ export const createClient = controlOperation('POST /control/clients', {
   id: 'CreateClient',
   summary: 'Register a client; only this answer contains the secret.',
   body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
-  returns: oneOf(ClientWithSecret),
+  returns: singleSchema(ClientWithSecret),
   problems: ['unknown_reference'],
   example: {
     body: { name: exampleClient.name, organization_id: exampleClient.organization_id },
@@ -34,7 +34,7 @@ export const createClient = controlOperation('POST /control/clients', {
 export const getClient = controlOperation('GET /control/clients/{client_id}', {
   id: 'GetClient',
   summary: 'Get a client without its secret.',
-  returns: oneOf(Client),
+  returns: singleSchema(Client),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
@@ -60,7 +60,7 @@ export const patchClient = controlOperation('PATCH /control/clients/{client_id}'
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
     ...references,
   }),
-  returns: oneOf(Client),
+  returns: singleSchema(Client),
   problems: ['not_found', 'unknown_reference'],
   example: { params: path, body: { name: exampleClient.name }, answer: one },
 })
@@ -68,7 +68,7 @@ export const patchClient = controlOperation('PATCH /control/clients/{client_id}'
 export const rotateClientSecret = controlOperation('POST /control/clients/{client_id}/rotate-secret', {
   id: 'RotateClientSecret',
   summary: 'Replace the secret of a confidential client; the old one becomes invalid immediately.',
-  returns: oneOf(ClientWithSecret),
+  returns: singleSchema(ClientWithSecret),
   problems: ['not_found', 'in_use'],
   example: { params: path, answer: withSecret },
 })

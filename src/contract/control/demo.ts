@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, rowsOf } from '../page.ts'
+import { rowsSchema, singleSchema } from '../page.ts'
 import { Fault } from '../resources/fault.ts'
 import { GivenTime, TimeMillis } from '../resources/id.ts'
 import { RecordedRequest } from '../resources/recorded-request.ts'
@@ -29,7 +29,7 @@ export const advanceClock = controlOperation('POST /control/clock', {
     },
     { additionalProperties: false },
   ),
-  returns: oneOf(ClockState),
+  returns: singleSchema(ClockState),
   demoOnly: true,
   problems: ['none_given', 'refused_reference'],
   example: {
@@ -41,7 +41,7 @@ export const advanceClock = controlOperation('POST /control/clock', {
 export const readClock = controlOperation('GET /control/clock', {
   id: 'ReadClock',
   summary: 'Get the time of the demo.',
-  returns: oneOf(ClockState),
+  returns: singleSchema(ClockState),
   demoOnly: true,
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
 })
@@ -49,7 +49,7 @@ export const readClock = controlOperation('GET /control/clock', {
 export const readWorld = controlOperation('GET /control/world', {
   id: 'ReadWorld',
   summary: 'Get the world of the demo: URLs, ids, tokens, and the entries of the scenario by name.',
-  returns: oneOf(Type.Record(Type.String(), Type.Unknown())),
+  returns: singleSchema(Type.Record(Type.String(), Type.Unknown())),
   demoOnly: true,
   example: {
     answer: { data: [{ base_url: 'http://localhost:8080', game: { id: '33214' } }] },
@@ -90,7 +90,7 @@ export const planFault = controlOperation('POST /control/faults', {
   description:
     'A fault applies to calls of Helix, OAuth and playback that pass authorization and have valid input. At most 1000 faults are planned at a time.',
   body: Fault,
-  returns: oneOf(Fault),
+  returns: singleSchema(Fault),
   demoOnly: true,
   problems: ['refused_reference'],
   example: {
@@ -102,7 +102,7 @@ export const planFault = controlOperation('POST /control/faults', {
 export const listFaults = controlOperation('GET /control/faults', {
   id: 'ListFaults',
   summary: 'List the planned faults in the order in which they apply, with the remaining number of calls.',
-  returns: rowsOf(Fault),
+  returns: rowsSchema(Fault),
   demoOnly: true,
   example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf, pageOf } from '../page.ts'
+import { listing, pageSchema, singleSchema } from '../page.ts'
 import {
   Entitlement,
   EntitlementTransition,
@@ -7,7 +7,7 @@ import {
   FulfillmentStatus,
 } from '../resources/entitlement.ts'
 import { DecimalId, GivenTime, Uuid } from '../resources/id.ts'
-import { listOf } from '../resources/list.ts'
+import { listSchema } from '../resources/list.ts'
 import { Type } from '../schema.ts'
 
 const Grant = Type.Object({
@@ -24,7 +24,7 @@ export const grantEntitlements = controlOperation('POST /control/entitlements', 
   summary:
     'Grant 1 to 1000 entitlements, all or none; they start as CLAIMED and are returned in the order given.',
   description: 'A grant with an existing id and the same content succeeds and changes nothing.',
-  body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
+  body: Type.Object({ grants: listSchema(Grant, 1, 1000) }),
   returns: Type.Object({ data: Type.Array(Entitlement) }),
   problems: ['unknown_reference', 'refused_reference', 'entitlement_conflict'],
   example: {
@@ -50,17 +50,17 @@ export const listEntitlements = controlOperation('GET /control/entitlements', {
     game_id: Type.Optional(Type.String()),
     benefit_id: Type.Optional(Type.String()),
     fulfillment_status: Type.Optional(FulfillmentStatus),
-    id: Type.Optional(listOf(Uuid, 0, 100)),
+    id: Type.Optional(listSchema(Uuid, 0, 100)),
   }),
-  page: { standard: 20, wholeBatchOf: ['id'], before: false },
-  returns: pageOf(Entitlement),
+  page: { default: 20, maximum: 100, wholeBatchOf: ['id'], before: false },
+  returns: pageSchema(Entitlement),
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
 })
 
 export const getEntitlement = controlOperation('GET /control/entitlements/{entitlement_id}', {
   id: 'GetEntitlement',
   summary: 'Get an entitlement of any organization.',
-  returns: oneOf(Entitlement),
+  returns: singleSchema(Entitlement),
   problems: ['not_found'],
   example: { params: { entitlement_id: exampleEntitlement.id }, answer: { data: [exampleEntitlement] } },
 })

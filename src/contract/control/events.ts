@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import {
   DELIVERY_STATUSES,
   EventDelivery,
@@ -40,7 +40,7 @@ export const listDeliveries = controlOperation('GET /control/deliveries', {
 export const resendDelivery = controlOperation('POST /control/deliveries/{id}/resend', {
   id: 'ResendDelivery',
   summary: 'Send a message again, with the same id, whatever became of it.',
-  returns: oneOf(EventDelivery),
+  returns: singleSchema(EventDelivery),
   problems: ['not_found', 'subscription_ended'],
   example: {
     params: { id: exampleDelivery.id },
@@ -56,7 +56,7 @@ export const replayEvents = controlOperation('POST /control/events/replay', {
     since: GivenTime,
     subscription_id: Type.Optional(Type.String({ description: 'Default: all subscriptions.' })),
   }),
-  returns: oneOf(
+  returns: singleSchema(
     Type.Object({ messages: Type.Integer({ minimum: 0, description: 'How many are sent again.' }) }),
   ),
   problems: ['not_found', 'refused_reference'],

@@ -1,7 +1,7 @@
 import { controlOperation } from '../operation.ts'
 import { listing } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
-import { listOf } from '../resources/list.ts'
+import { listSchema } from '../resources/list.ts'
 import { exampleUser, User } from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
@@ -29,7 +29,11 @@ export const putFollows = controlOperation('POST /control/follows', {
   id: 'PutFollows',
   summary: 'Add up to 10,000 follows, all or none.',
   body: Type.Object({
-    follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId, followed_at }), 1, 10_000),
+    follows: listSchema(
+      Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId, followed_at }),
+      1,
+      10_000,
+    ),
   }),
   problems: ['unknown_reference', 'refused_reference'],
   example: { body: { follows: [{ ...pair, followed_at: '2026-02-14T18:00:05Z' }] } },

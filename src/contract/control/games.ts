@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { exampleGame, Game, IgdbId } from '../resources/game.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { orNull, Type } from '../schema.ts'
@@ -14,7 +14,7 @@ export const createGame = controlOperation('POST /control/games', {
   id: 'CreateGame',
   summary: 'Create a game with a new id.',
   body: Type.Object({ name: Name, organization_id: Owner, igdb_id: Type.Optional(IgdbId) }),
-  returns: oneOf(Game),
+  returns: singleSchema(Game),
   problems: ['unknown_reference'],
   example: { body: input, answer: one },
 })
@@ -28,7 +28,7 @@ export const putGame = controlOperation('PUT /control/games/{game_id}', {
     organization_id: Owner,
     igdb_id: Type.Optional(IgdbId),
   }),
-  returns: oneOf(Game),
+  returns: singleSchema(Game),
   problems: ['missing_parameter', 'unknown_reference'],
   example: { params: path, body: input, answer: one },
 })
@@ -36,7 +36,7 @@ export const putGame = controlOperation('PUT /control/games/{game_id}', {
 export const getGame = controlOperation('GET /control/games/{game_id}', {
   id: 'GetGame',
   summary: 'Get a game.',
-  returns: oneOf(Game),
+  returns: singleSchema(Game),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { DecimalId } from '../resources/id.ts'
 import {
   ADAPTERS,
@@ -44,7 +44,7 @@ export const putMediaServer = controlOperation('PUT /control/media-servers/{name
     ),
     user_id: Type.Optional(orNull(DecimalId)),
   }),
-  returns: oneOf(MediaServerWithSecret),
+  returns: singleSchema(MediaServerWithSecret),
   problems: ['in_use', 'unknown_reference', 'refused_reference'],
   example: {
     params: path,
@@ -60,7 +60,7 @@ export const putMediaServer = controlOperation('PUT /control/media-servers/{name
 export const getMediaServer = controlOperation('GET /control/media-servers/{name}', {
   id: 'GetMediaServer',
   summary: 'Get a media server without its secret.',
-  returns: oneOf(MediaServer),
+  returns: singleSchema(MediaServer),
   problems: ['name_not_found'],
   example: { params: path, answer: one },
 })
@@ -80,7 +80,7 @@ export const rotateMediaServerSecret = controlOperation('POST /control/media-ser
       Type.Integer({ minimum: 0, maximum: 604_800, description: 'Default: 3600.' }),
     ),
   }),
-  returns: oneOf(MediaServerWithSecret),
+  returns: singleSchema(MediaServerWithSecret),
   problems: ['name_not_found'],
   example: { params: path, body: { grace_seconds: 60 }, answer: withSecret },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '../resources/operator.ts'
 import { Type } from '../schema.ts'
 
@@ -13,7 +13,7 @@ export const createOperator = controlOperation('POST /control/operators', {
       hint: '1 to 40 lower-case letters, digits or hyphens',
     }),
   }),
-  returns: oneOf(OperatorTokenWithSecret),
+  returns: singleSchema(OperatorTokenWithSecret),
   problems: ['taken'],
   example: {
     body: { name: exampleOperatorToken.name },

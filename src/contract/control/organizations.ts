@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { Name, Uuid } from '../resources/id.ts'
 import { exampleOrganization, Organization } from '../resources/organization.ts'
 import { exampleUser, User } from '../resources/user.ts'
@@ -13,7 +13,7 @@ export const createOrganization = controlOperation('POST /control/organizations'
   id: 'CreateOrganization',
   summary: 'Create an organization with a new id.',
   body: Type.Object({ name: Name }),
-  returns: oneOf(Organization),
+  returns: singleSchema(Organization),
   example: { body: { name: exampleOrganization.name }, answer: one },
 })
 
@@ -22,7 +22,7 @@ export const putOrganization = controlOperation('PUT /control/organizations/{org
   summary: 'Create or update the organization with this id.',
   params: Type.Object({ organization_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name) }),
-  returns: oneOf(Organization),
+  returns: singleSchema(Organization),
   problems: ['missing_parameter'],
   example: { params: path, body: { name: exampleOrganization.name }, answer: one },
 })
@@ -30,7 +30,7 @@ export const putOrganization = controlOperation('PUT /control/organizations/{org
 export const getOrganization = controlOperation('GET /control/organizations/{organization_id}', {
   id: 'GetOrganization',
   summary: 'Get an organization.',
-  returns: oneOf(Organization),
+  returns: singleSchema(Organization),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { GivenTime } from '../resources/id.ts'
 import { ExtraKeyName, ExtraStreamKey, exampleExtraKey, StreamKey } from '../resources/stream.ts'
 import { exampleUser } from '../resources/user.ts'
@@ -17,7 +17,7 @@ export const createStreamKey = controlOperation('POST /control/channels/{user_id
       Type.String({ ...GivenTime, description: 'Default: valid until it is deleted.' }),
     ),
   }),
-  returns: oneOf(Type.Object({ ...ExtraStreamKey.properties, ...StreamKey.properties })),
+  returns: singleSchema(Type.Object({ ...ExtraStreamKey.properties, ...StreamKey.properties })),
   problems: ['not_found', 'taken', 'too_many_stream_keys', 'refused_reference'],
   example: {
     params: path,
@@ -41,7 +41,7 @@ export const readStreamKey = controlOperation('GET /control/channels/{user_id}/s
   query: Type.Object({
     name: Type.Optional(Type.String({ description: 'Name of an extra key. Default: the main key.' })),
   }),
-  returns: oneOf(StreamKey),
+  returns: singleSchema(StreamKey),
   problems: ['not_found', 'name_not_found'],
   example: { params: path, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
 })

@@ -1,6 +1,6 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
-import { listOf } from '../resources/list.ts'
+import { singleSchema } from '../page.ts'
+import { listSchema } from '../resources/list.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
@@ -11,10 +11,10 @@ export const issueToken = controlOperation('POST /control/tokens', {
   body: Type.Object({
     client_id: Type.String(),
     user_id: Type.Optional(Type.String()),
-    scopes: Type.Optional(listOf(Type.String(), 0, 100)),
+    scopes: Type.Optional(listSchema(Type.String(), 0, 100)),
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
-  returns: oneOf(TokenAnswer),
+  returns: singleSchema(TokenAnswer),
   problems: ['unknown_reference', 'invalid_scope', 'too_many_scopes', 'refused_reference'],
   example: {
     body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { exampleUser, LOGIN_PATTERN, User, userSettings } from '../resources/user.ts'
 import { Type } from '../schema.ts'
@@ -19,7 +19,7 @@ export const createUser = controlOperation('POST /control/users', {
   id: 'CreateUser',
   summary: 'Create a user with a new id.',
   body: Type.Object({ login: Login, ...optional }),
-  returns: oneOf(User),
+  returns: singleSchema(User),
   problems: ['taken', 'reserved_login', 'refused_reference', 'passwords_busy'],
   example: { body: input, answer: one },
 })
@@ -30,7 +30,7 @@ export const putUser = controlOperation('PUT /control/users/{user_id}', {
   description: 'The login is required for a new user. Omitted fields keep their value.',
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
-  returns: oneOf(User),
+  returns: singleSchema(User),
   problems: ['taken', 'reserved_login', 'missing_parameter', 'refused_reference', 'passwords_busy'],
   example: { params: path, body: input, answer: one },
 })
@@ -38,7 +38,7 @@ export const putUser = controlOperation('PUT /control/users/{user_id}', {
 export const getUser = controlOperation('GET /control/users/{user_id}', {
   id: 'GetUser',
   summary: 'Get a user.',
-  returns: oneOf(User),
+  returns: singleSchema(User),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { listing, oneOf } from '../page.ts'
+import { listing, singleSchema } from '../page.ts'
 import { Title } from '../resources/channel.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
@@ -17,7 +17,7 @@ export const listVideos = controlOperation('GET /control/videos', {
 export const getVideo = controlOperation('GET /control/videos/{video_id}', {
   id: 'GetVideo',
   summary: 'Get a video.',
-  returns: oneOf(Video),
+  returns: singleSchema(Video),
   problems: ['not_found'],
   example: { params: { video_id: exampleVideo.id }, answer: { data: [exampleVideo] } },
 })
@@ -30,7 +30,7 @@ export const patchVideo = controlOperation('PATCH /control/videos/{video_id}', {
     description: Type.Optional(Type.String({ maxLength: 300 })),
     view_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
-  returns: oneOf(Video),
+  returns: singleSchema(Video),
   problems: ['not_found', 'in_use'],
   example: {
     params: { video_id: exampleVideo.id },

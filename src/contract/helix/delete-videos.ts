@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { rowsOf } from '../page.ts'
+import { rowsSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo } from '../resources/video.ts'
 import { Type } from '../schema.ts'
@@ -14,7 +14,7 @@ export const deleteVideos = defineOperation('DELETE /helix/videos', {
     'ignored. A stream that is still live continues without a video.',
   access: user('channel:manage:videos'),
   query: Type.Object({ id: Type.Array(IdFilter, { minItems: 1, maxItems: 5 }) }),
-  returns: rowsOf(Type.String()),
+  returns: rowsSchema(Type.String()),
   problems: ['not_video_owner'],
   example: { query: { id: [exampleVideo.id] }, answer: { data: [exampleVideo.id] } },
 })

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { MAX_LOOK_UP, rowsOf } from '../page.ts'
+import { MAX_LOOK_UP, rowsSchema } from '../page.ts'
 import { ChannelInformation, exampleChannelInformation } from '../resources/channel.ts'
 import { IdFilter } from '../resources/id.ts'
 import { Type } from '../schema.ts'
@@ -13,6 +13,6 @@ export const getChannelInformation = defineOperation('GET /helix/channels', {
   access: anyToken,
   query: Type.Object({ broadcaster_id: Type.Array(IdFilter, { maxItems: MAX_LOOK_UP }) }),
   lookUpBy: ['broadcaster_id'],
-  returns: rowsOf(ChannelInformation),
+  returns: rowsSchema(ChannelInformation),
   example: { query: { broadcaster_id: '141981764' }, answer: { data: [exampleChannelInformation] } },
 })

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import {
   EventSubscription,
   exampleSubscription,
@@ -25,8 +25,8 @@ export const getEventSubSubscriptions = defineOperation('GET /helix/eventsub/sub
     ),
     subscription_id: Type.Optional(Type.String()),
   }),
-  page: { standard: 100, before: false },
-  returns: Type.Object({ ...pageOf(EventSubscription).properties, ...SubscriptionTotals }),
+  page: { default: 100, maximum: 100, before: false },
+  returns: Type.Object({ ...pageSchema(EventSubscription).properties, ...SubscriptionTotals }),
   problems: ['several_filters'],
   example: {
     query: { type: 'stream.online' },

@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { countedPageOf } from '../page.ts'
+import { countedPageSchema } from '../page.ts'
 import { exampleFollowedChannel, FollowedChannel } from '../resources/channel.ts'
 import { IdFilter } from '../resources/id.ts'
 import { Type } from '../schema.ts'
@@ -13,8 +13,8 @@ export const getFollowedChannels = defineOperation('GET /helix/channels/followed
     'With `broadcaster_id`, the list has that channel only, or is empty if the user does not follow it.',
   access: user('user:read:follows'),
   query: Type.Object({ user_id: IdFilter, broadcaster_id: Type.Optional(IdFilter) }),
-  page: { standard: 20, before: false },
-  returns: countedPageOf(
+  page: { default: 20, maximum: 100, before: false },
+  returns: countedPageSchema(
     FollowedChannel,
     'The number of channels that the user follows, also with `broadcaster_id`.',
   ),

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { MAX_LOOK_UP, rowsOf } from '../page.ts'
+import { MAX_LOOK_UP, rowsSchema } from '../page.ts'
 import { Category, exampleCategory } from '../resources/category.ts'
 import { IdFilter } from '../resources/id.ts'
 import { Type } from '../schema.ts'
@@ -21,7 +21,7 @@ export const getGames = defineOperation('GET /helix/games', {
     igdb_id: Type.Optional(Type.Array(Type.String(), values)),
   }),
   lookUpBy: ['id', 'name', 'igdb_id'],
-  returns: rowsOf(Category),
+  returns: rowsSchema(Category),
   problems: ['none_given'],
   example: {
     query: { name: [exampleCategory.name] },

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { MAX_LOOK_UP, rowsOf } from '../page.ts'
+import { MAX_LOOK_UP, rowsSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleProfile, Profile } from '../resources/profile.ts'
 import { Type } from '../schema.ts'
@@ -20,7 +20,7 @@ export const getUsers = defineOperation('GET /helix/users', {
     login: Type.Optional(Type.Array(Type.String({ description: 'Case-insensitive.' }), values)),
   }),
   lookUpBy: ['id', 'login'],
-  returns: rowsOf(Profile),
+  returns: rowsSchema(Profile),
   problems: ['no_identifier', 'bad_identifiers'],
   example: {
     query: { login: ['lunar_otter'] },

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { examplePublicVideo, PublicVideo } from '../resources/video.ts'
 import { optional, Type } from '../schema.ts'
@@ -35,8 +35,8 @@ export const getVideos = defineOperation('GET /helix/videos', {
   exactlyOne: ['id', 'user_id', 'game_id'],
   exactlyOneProblem: 'not_one_video_filter',
   lookUpBy: ['id'],
-  page: { standard: 20, before: true },
-  returns: pageOf(PublicVideo),
+  page: { default: 20, maximum: 100, before: true },
+  returns: pageSchema(PublicVideo),
   problems: ['video_not_found', 'not_found'],
   example: {
     query: { user_id: '141981764', sort: 'time' },

@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
+import { singleSchema } from '../page.ts'
 import { exampleProfile, Profile } from '../resources/profile.ts'
 import { Type } from '../schema.ts'
 
@@ -18,7 +18,7 @@ export const updateUser = defineOperation('PUT /helix/users', {
       }),
     ),
   }),
-  returns: oneOf(Profile),
+  returns: singleSchema(Profile),
   example: {
     query: { description: exampleProfile.description },
     answer: { data: [exampleProfile] },

@@ -1,6 +1,6 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
+import { singleSchema } from '../page.ts'
 import { TimeMillis } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
@@ -15,7 +15,7 @@ export const createPlaybackSession = defineOperation('POST /playback/session', {
     login: Type.Optional(Type.String({ minLength: 1, maxLength: 25 })),
     video_id: Type.Optional(Type.String({ minLength: 1, maxLength: 19, numberIsText: true })),
   }),
-  returns: oneOf(
+  returns: singleSchema(
     Type.Object({
       session: Type.String({ description: 'Opaque. Send it with each heartbeat.' }),
       expires_at: TimeMillis,

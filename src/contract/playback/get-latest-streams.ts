@@ -1,6 +1,6 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { rowsOf } from '../page.ts'
+import { rowsSchema } from '../page.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
@@ -17,6 +17,6 @@ export const getLatestStreams = defineOperation('GET /playback/latest', {
       Type.Integer({ minimum: 1, maximum: MAX_LATEST, description: `How many (default: ${MAX_LATEST}).` }),
     ),
   }),
-  returns: rowsOf(Stream),
+  returns: rowsSchema(Stream),
   example: { query: { first: 1 }, answer: { data: [exampleStream] } },
 })

@@ -6,7 +6,7 @@ export function curlLine(operation: Operation, baseUrl: string, isStrict = false
   const words = ['curl']
   if (method !== 'GET' && !(method === 'POST' && example.body !== undefined)) words.push(`-X ${method}`)
   const isStrictHelix = isStrict && familyOf(operation) === 'helix'
-  const token = tokenOf(operation) ?? (isStrictHelix ? '$TOKEN' : undefined)
+  const token = exampleToken(operation) ?? (isStrictHelix ? '$TOKEN' : undefined)
   if (token !== undefined) words.push(`-H "Authorization: Bearer ${token}"`)
   if (isStrictHelix) words.push('-H "Client-Id: $CLIENT_ID"')
   if (example.body !== undefined) {
@@ -14,11 +14,11 @@ export function curlLine(operation: Operation, baseUrl: string, isStrict = false
     if (isForm) words.push(...formWords(example.body as Record<string, string>))
     else words.push(`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example.body))}`)
   }
-  words.push(quoted(baseUrl + targetOf(operation)))
+  words.push(quoted(baseUrl + exampleTarget(operation)))
   return words.join(' \\\n  ').replace(/^curl \\\n {2}/, 'curl ')
 }
 
-function tokenOf({ id, access }: Operation): string | undefined {
+function exampleToken({ id, access }: Operation): string | undefined {
   if (access.kind === 'operator') return '$OPERATOR_TOKEN'
   return access.kind === 'token' || id === 'ValidateToken' ? '$TOKEN' : undefined
 }
@@ -28,7 +28,7 @@ function formWords(fields: Readonly<Record<string, string>>): string[] {
 }
 
 /** Path and query with the values of the example; placeholders without a value stay. */
-function targetOf({ path, example }: Operation): string {
+function exampleTarget({ path, example }: Operation): string {
   const filled = path.replace(/\{(\w+)\}/g, (place, name: string) => example.params?.[name] ?? place)
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(example.query ?? {})) {

@@ -19,14 +19,14 @@ export function eventsPage(): string {
     '',
     `${EVENTS_INTRODUCTION} [Events](../events.md) describes both transports, signatures and retries.`,
     '',
-    ...EVENT_TYPES.map(({ type, version }) => `- [${type}](#${anchorOf(type)}) version ${version}`),
+    ...EVENT_TYPES.map(({ type, version }) => `- [${type}](#${eventAnchor(type)}) version ${version}`),
     '',
     EVENT_TYPES.map(section).join('\n'),
   ].join('\n')
 }
 
 /** As Markdown renderers make it of a heading. */
-const anchorOf = (type: string): string => type.replaceAll('.', '')
+const eventAnchor = (type: string): string => type.replaceAll('.', '')
 
 function section(each: EventType): string {
   return [

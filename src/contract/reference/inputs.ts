@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { type Operation, queryParametersOf } from '../operation.ts'
+import { type Operation, queryParameters } from '../operation.ts'
 
 /** A parameter or a field of the body. The description of a list is that of its items. */
 export interface Input {
@@ -24,11 +24,11 @@ const IDEMPOTENCY_KEY: Input = {
 }
 
 /** Everything that a request of the operation may carry, in the order of the reference. */
-export function inputsOf(operation: Operation): Input[] {
+export function listInputs(operation: Operation): Input[] {
   const { params, body, bodyFrom, idempotent } = operation
   return [
     ...inputsIn('path', params && { ...params, required: Object.keys(params.properties) }),
-    ...inputsIn('query', queryParametersOf(operation)),
+    ...inputsIn('query', queryParameters(operation)),
     ...inputsIn(bodyFrom === 'anywhere' ? 'query or body' : 'body', body),
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
   ]

@@ -2,8 +2,8 @@ import type { Access } from '../access.ts'
 import { operations } from '../index.ts'
 import { type Family, familyOf, type Operation } from '../operation.ts'
 import type { JsonSchema } from '../schema.ts'
-import { type Input, inputsOf } from './inputs.ts'
-import { statusesOf } from './statuses.ts'
+import { type Input, listInputs } from './inputs.ts'
+import { groupByStatus } from './statuses.ts'
 
 export const TITLES: Readonly<Record<Family, string>> = {
   helix: 'Public API',
@@ -59,7 +59,7 @@ function section(operation: Operation): string {
   ]
   if (operation.description !== undefined) lines.push(operation.description, '')
   lines.push(`Token: ${accessInWords(operation.access)}.`, '', ...parameterTable(operation))
-  const statuses = [...statusesOf(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
+  const statuses = [...groupByStatus(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
   lines.push(`Success: ${operation.status ?? 200}. Errors: ${statuses.join('; ')}.`, '')
   lines.push(...block('Body', example.body, operation.bodyLines !== undefined))
   lines.push(...answerBlock(operation))
@@ -76,7 +76,7 @@ export function accessInWords(access: Access): string {
 }
 
 function parameterTable(operation: Operation): string[] {
-  const rows = inputsOf(operation).map(
+  const rows = listInputs(operation).map(
     ({ name, place, schema, required, description }) =>
       `| \`${name}\` | ${place} | ${typeInWords(schema, place)} | ${required ? 'yes' : 'no'} | ${description} |`,
   )

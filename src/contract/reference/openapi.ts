@@ -5,14 +5,14 @@
 import { EVENT_TYPES } from '../events/event-types.ts'
 import { operations } from '../index.ts'
 import { type Family, familyOf, type Operation } from '../operation.ts'
-import { strictRulesOf } from '../strict.ts'
+import { listStrictRules } from '../strict.ts'
 import { describeEvent } from './openapi/events.ts'
 import { Failures } from './openapi/failures.ts'
 import { headerComponents, headersOfSuccess } from './openapi/headers.ts'
 import { linesContent } from './openapi/lines.ts'
-import { parameterComponents, parametersOf, requestBodyOf } from './openapi/requests.ts'
+import { describeParameters, describeRequestBody, parameterComponents } from './openapi/requests.ts'
 import { type Json, Schemas } from './openapi/schemas.ts'
-import { securityOf, securitySchemes } from './openapi/security.ts'
+import { describeSecurity, securitySchemes } from './openapi/security.ts'
 
 export interface OpenapiOptions {
   readonly version: string
@@ -42,7 +42,7 @@ export function openapiDocument(options: OpenapiOptions): Json {
   const { version, serverUrl, families = ALL_FAMILIES, demo = true, strict = false } = options
   const included = operations.filter(each => families.includes(familyOf(each)) && (demo || !each.demoOnly))
   const writer = new OperationWriter(strict)
-  const paths = pathsOf(included, options, writer)
+  const paths = describePaths(included, options, writer)
   const webhooks = families.includes('helix')
     ? EVENT_TYPES.map(each => [each.type, { post: describeEvent(each, writer.schemas) }])
     : []
@@ -72,7 +72,7 @@ export function openapiDocument(options: OpenapiOptions): Json {
   }
 }
 
-function pathsOf(
+function describePaths(
   included: readonly Operation[],
   { serverUrl, controlUrl = serverUrl }: OpenapiOptions,
   writer: OperationWriter,
@@ -102,15 +102,15 @@ class OperationWriter {
 
   describe(operation: Operation): Json {
     const { id, summary, description, exactlyOne, demoOnly, status = 200 } = operation
-    const requestBody = requestBodyOf(operation, this.schemas)
-    const strictRules = strictRulesOf(operation).filter(each => each.operation !== undefined)
+    const requestBody = describeRequestBody(operation, this.schemas)
+    const strictRules = listStrictRules(operation).filter(each => each.operation !== undefined)
     return {
       operationId: id,
       tags: [familyOf(operation)],
       summary,
       ...(description && { description }),
-      security: securityOf(operation, this.#strict),
-      parameters: parametersOf(operation, this.schemas),
+      security: describeSecurity(operation, this.#strict),
+      parameters: describeParameters(operation, this.schemas),
       ...(requestBody && { requestBody }),
       responses: {
         [status]: this.#success(operation),

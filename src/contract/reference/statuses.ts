@@ -1,9 +1,9 @@
-import { type Operation, problemsOf } from '../operation.ts'
+import { listProblems, type Operation } from '../operation.ts'
 import { type ProblemName, problems } from '../problem.ts'
 
 /** The problems of an operation, by status. */
-export function statusesOf(operation: Operation): Map<number, ProblemName[]> {
-  return byStatus([...problemsOf(operation)])
+export function groupByStatus(operation: Operation): Map<number, ProblemName[]> {
+  return byStatus([...listProblems(operation)])
 }
 
 export function byStatus(names: readonly ProblemName[]): Map<number, ProblemName[]> {

@@ -3,7 +3,7 @@ import { optional, resource, Type } from '../schema.ts'
 import { CONTENT_LABELS } from './content-label.ts'
 import { exampleGame } from './game.ts'
 import { exampleFollowerNames, nameFields, namesAs, TimeSeconds, userNames, WITHOUT_DIRECTION } from './id.ts'
-import { listOf } from './list.ts'
+import { listSchema } from './list.ts'
 import { exampleUser } from './user.ts'
 
 export const Title = Type.String({
@@ -18,11 +18,11 @@ export const Language = Type.String({
 })
 
 /** `domain/tags.ts` has the rule for the characters (D-80). */
-export const Tags = listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
+export const Tags = listSchema(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
 
 const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })
 
-const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
+const ContentLabels = listSchema(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
 
 /** What happens if a second publisher comes while one is live. */
 export const SECOND_PUBLISHER = ['refuse', 'take_over'] as const

@@ -1,5 +1,5 @@
 import { Type } from '../schema.ts'
-import { listOf } from './list.ts'
+import { listSchema } from './list.ts'
 
 /**
  * Where an application may redirect users to: an absolute URI without a fragment. Native applications use private schemes
@@ -15,4 +15,4 @@ const RedirectUri = Type.String({
   hint: 'an absolute URI without a fragment, not javascript:, data:, file: or similar',
 })
 
-export const RedirectUris = listOf(RedirectUri, 0, 20)
+export const RedirectUris = listSchema(RedirectUri, 0, 20)

@@ -40,13 +40,13 @@ const SecretKey = Type.String({
 })
 
 const line = <T extends string, P extends TProperties>(type: T, fields: P) =>
-  resource(`${titleOf(type)}Line`, `A line of an import or export: ${type.replace('_', ' ')}.`, {
+  resource(`${toTitle(type)}Line`, `A line of an import or export: ${type.replace('_', ' ')}.`, {
     type: Type.Literal(type),
     ...fields,
   })
 
 /** `stream_key`: `StreamKey`. */
-const titleOf = (type: string) => type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+const toTitle = (type: string) => type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** In the order of an export: referenced types come first. */
 export const transferLines = {
@@ -167,21 +167,23 @@ export type TransferLine<T extends TransferType = TransferType> = {
 export const TRANSFER_TYPES = Object.keys(transferLines) as readonly TransferType[]
 
 /** The fields of a line in the order of its declaration. */
-export function fieldsOf(type: TransferType): Readonly<Record<string, TSchema>> {
+export function listFields(type: TransferType): Readonly<Record<string, TSchema>> {
   return transferLines[type].properties
 }
 
 /** The annotation of a field; for a nullable field, that of the other variant. */
-export function noteOf(schema: TSchema, note: 'refersTo' | 'kept' | 'secret'): string | undefined {
+export function findNote(schema: TSchema, note: 'refersTo' | 'kept' | 'secret'): string | undefined {
   const { anyOf } = schema as { anyOf?: readonly TSchema[] }
   const kinds = [schema, ...(anyOf ?? [])] as unknown as readonly Record<string, unknown>[]
   return kinds.find(kind => kind[note] !== undefined)?.[note] as string | undefined
 }
 
 /** The fields of a type that refer to another type, with that type. */
-export function referencesOf(type: TransferType): readonly (readonly [field: string, kind: TransferType])[] {
-  return Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {
-    const kind = noteOf(schema, 'refersTo')
+export function listReferences(
+  type: TransferType,
+): readonly (readonly [field: string, kind: TransferType])[] {
+  return Object.entries(listFields(type)).flatMap(([field, schema]) => {
+    const kind = findNote(schema, 'refersTo')
     return kind === undefined ? [] : [[field, kind as TransferType] as const]
   })
 }

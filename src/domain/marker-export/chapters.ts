@@ -9,7 +9,7 @@ export interface Chapter {
 }
 
 /** Markers as chapters: each lasts until the next. Those at the same position are one chapter with both names. */
-export function chaptersOf(given: MarkerExport): Chapter[] {
+export function toChapters(given: MarkerExport): Chapter[] {
   const names = new Map<number, string[]>()
   for (const [index, marker] of given.markers.entries()) {
     const here = names.get(marker.position_seconds) ?? []

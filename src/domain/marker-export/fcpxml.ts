@@ -19,8 +19,8 @@ const FORMATS: Readonly<Record<FrameRateName, string>> = {
 export function writeFcpxml(given: MarkerExport): string {
   const { video, markers, fps } = given
   const rate = FRAME_RATES[fps]
-  const format = `name="${FORMATS[fps]}" frameDuration="${timeOf(1, rate)}" width="1920" height="1080"`
-  const duration = timeOf(Math.max(1, frameAt(timelineSeconds(given), rate)), rate)
+  const format = `name="${FORMATS[fps]}" frameDuration="${formatTime(1, rate)}" width="1920" height="1080"`
+  const duration = formatTime(Math.max(1, frameAt(timelineSeconds(given), rate)), rate)
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE fcpxml>',
@@ -30,9 +30,9 @@ export function writeFcpxml(given: MarkerExport): string {
     `    <sequence format="r1" duration="${duration}" tcStart="0s" tcFormat="${rate.dropped > 0 ? 'DF' : 'NDF'}"><spine>`,
     `      <gap name="Gap" offset="0s" start="0s" duration="${duration}">`,
     ...markers.map((marker, index) => {
-      const start = timeOf(frameAt(marker.position_seconds, rate), rate)
+      const start = formatTime(frameAt(marker.position_seconds, rate), rate)
       const name = escaped(markerName(marker, index))
-      return `        <marker start="${start}" duration="${timeOf(1, rate)}" value="${name}" note="${marker.created_at}"/>`
+      return `        <marker start="${start}" duration="${formatTime(1, rate)}" value="${name}" note="${marker.created_at}"/>`
     }),
     '      </gap>',
     '    </spine></sequence>',
@@ -43,7 +43,7 @@ export function writeFcpxml(given: MarkerExport): string {
 }
 
 /** Frames as a fraction of seconds: `7320/30s`. */
-function timeOf(frames: number, { numerator, denominator }: FrameRate): string {
+function formatTime(frames: number, { numerator, denominator }: FrameRate): string {
   return frames === 0 ? '0s' : `${frames * denominator}/${numerator}s`
 }
 

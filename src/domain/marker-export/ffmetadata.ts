@@ -1,4 +1,4 @@
-import { chaptersOf } from './chapters.ts'
+import { toChapters } from './chapters.ts'
 import type { MarkerExport } from './marked-video.ts'
 import { oneLine, videoName } from './text.ts'
 
@@ -11,7 +11,7 @@ export function writeFfmetadata(given: MarkerExport): string {
     `artist=${escaped(oneLine(video.user_name))}`,
     `creation_time=${video.created_at}`,
   ]
-  for (const { start, end, name } of chaptersOf(given)) {
+  for (const { start, end, name } of toChapters(given)) {
     lines.push(
       '[CHAPTER]',
       'TIMEBASE=1/1000',

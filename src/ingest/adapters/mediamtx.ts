@@ -41,9 +41,9 @@ export const mediamtx: Adapter = {
   respond: ({ kind }) => ({ status: kind === 'refused' || kind === 'gone' ? 401 : 200 }),
 
   api: {
-    publishers: async call => (await pathsOf(call)).flatMap(publisherOf),
+    publishers: async call => (await listPaths(call)).flatMap(findPublisher),
     kick: async (call, { session }) => {
-      const publishers = await pathsOf(call)
+      const publishers = await listPaths(call)
       const path = publishers.find(each => textAt(each, 'source', 'id') === session)
       if (path === undefined) return
       const type = textAt(path, 'source', 'type') ?? ''
@@ -65,7 +65,7 @@ const SOURCE_LISTS: Readonly<Record<string, string>> = {
   webRTCSession: 'webrtcsessions',
 }
 
-async function pathsOf(call: ApiCall): Promise<Readonly<Record<string, unknown>>[]> {
+async function listPaths(call: ApiCall): Promise<Readonly<Record<string, unknown>>[]> {
   const paths: Readonly<Record<string, unknown>>[] = []
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer: unknown = JSON.parse(await call(`/v3/paths/list?itemsPerPage=${PAGE_ITEMS}&page=${page}`))
@@ -76,7 +76,7 @@ async function pathsOf(call: ApiCall): Promise<Readonly<Record<string, unknown>>
 }
 
 /** `ready` is what `online` was called before. */
-function publisherOf(path: Readonly<Record<string, unknown>>): Publisher[] {
+function findPublisher(path: Readonly<Record<string, unknown>>): Publisher[] {
   const session = textAt(path, 'source', 'id')
   const name = textAt(path, 'name')
   const isOnline = valueAt(path, 'online') ?? valueAt(path, 'ready')

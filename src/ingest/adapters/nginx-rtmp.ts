@@ -76,8 +76,8 @@ interface Client {
 function readStatistics(xml: string): Publisher[] {
   const streams = new Map<string, Map<string, Client[]>>()
   for (const application of elements(xml, 'application')) {
-    const name = textOf(application, 'name')
-    if (name !== undefined) streams.set(name, streamsOf(application))
+    const name = elementText(application, 'name')
+    if (name !== undefined) streams.set(name, parseStreams(application))
   }
   const watched = streams.get(PLAYBACK_APPLICATION)
   return [...(streams.get(INGEST_APPLICATION) ?? [])].flatMap(([login, clients]) => {
@@ -88,12 +88,12 @@ function readStatistics(xml: string): Publisher[] {
   })
 }
 
-function streamsOf(application: string): Map<string, Client[]> {
+function parseStreams(application: string): Map<string, Client[]> {
   return new Map(
     elements(application, 'stream').flatMap(stream => {
-      const name = textOf(stream, 'name')
+      const name = elementText(stream, 'name')
       const clients = elements(stream, 'client').flatMap(client => {
-        const session = textOf(client, 'id')
+        const session = elementText(client, 'id')
         return session === undefined
           ? []
           : [{ session, isPublishing: client.includes('<publishing/>') || client.includes('<publishing />') }]
@@ -116,7 +116,7 @@ function elements(xml: string, name: string): string[] {
   return found
 }
 
-function textOf(xml: string, name: string): string | undefined {
+function elementText(xml: string, name: string): string | undefined {
   const [text] = elements(xml, name)
   return text?.trim() || undefined
 }

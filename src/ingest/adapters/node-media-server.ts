@@ -26,7 +26,7 @@ export const nodeMediaServer: Adapter = {
     if (action === undefined || session === undefined || login === undefined) return undefined
     switch (action) {
       case 'prePublish': {
-        const name = loginWithKey(login, keysIn(parametersOf(valueAt(json, 'query'))))
+        const name = loginWithKey(login, keysIn(parseParameters(valueAt(json, 'query'))))
         if (name === undefined) return { kind: 'other', allowed: false }
         return { kind: 'publish', session, name, address: withoutPort(textAt(json, 'ip') ?? '') }
       }
@@ -77,7 +77,7 @@ async function publishersAt(call: ApiCall): Promise<Publisher[]> {
 }
 
 /** A parameter that is given twice arrives as a list. */
-function parametersOf(query: unknown): URLSearchParams {
+function parseParameters(query: unknown): URLSearchParams {
   const given = Object.entries(typeof query === 'object' && query !== null ? query : {})
   return new URLSearchParams(
     given.flatMap(([name, value]: [string, unknown]) =>

@@ -2,15 +2,15 @@ import { listAudit } from '../../contract/control/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { auditSortKey } from '../../store/queries/audit-rows.ts'
 import { answerPage, implement } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 export const handleListAudit = implement(listAudit, async ({ query, window, paginate }, { store }) => {
   const { since, until, ...named } = query
   const page = await store.audit.page(
     {
       ...named,
-      since: since === undefined ? undefined : isoMillis(timestampOf(since)),
-      until: until === undefined ? undefined : isoMillis(timestampOf(until)),
+      since: since === undefined ? undefined : isoMillis(toTimestamp(since)),
+      until: until === undefined ? undefined : isoMillis(toTimestamp(until)),
     },
     window,
   )

@@ -16,9 +16,9 @@ import { rankKey } from '../../directory/stream-page.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { idSortKey } from '../../store/keyset-order.ts'
-import { answerOne, answerPage, implement, preparedPage } from '../implement.ts'
+import { answerOne, answerPage, implement, rawJsonPage } from '../implement.ts'
 import { replaceStreamKey } from '../replace-stream-key.ts'
-import { pastSecondOf } from '../timestamp.ts'
+import { parsePastSecond } from '../timestamp.ts'
 import { cutAlongWalk } from '../walk.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params: { user_id } }, { store }) =>
@@ -38,7 +38,7 @@ export const handlePatchChannel = implement(patchChannel, async ({ params, body 
 
 export const handlePutEditor = implement(putEditor, ({ params, body }, { store, clock }) => {
   const now = clock.now()
-  const created_at = pastSecondOf('created_at', body.created_at, now)
+  const created_at = parsePastSecond('created_at', body.created_at, now)
   return store.commands.putEditor({ ...params, created_at, now })
 })
 
@@ -60,7 +60,7 @@ export const handleStartStream = implement(
       user_id: params.user_id,
       stream_id: decimalId(now),
       video_id: decimalId(now),
-      started_at: pastSecondOf('started_at', body.started_at, now) ?? isoSeconds(now),
+      started_at: parsePastSecond('started_at', body.started_at, now) ?? isoSeconds(now),
       viewer_count: body.viewer_count,
     })
     return isRefusal(stream) ? stream : { data: [directory.render(stream)] }
@@ -80,7 +80,7 @@ export const handleListStreams = implement(
     const page = await cutAlongWalk({ directory, history }, window, needs, () =>
       directory.page({ game_ids }, window),
     )
-    return preparedPage(page.rows, paginate(page, rankKey, page.memory))
+    return rawJsonPage(page.rows, paginate(page, rankKey, page.cursorState))
   },
 )
 

@@ -12,8 +12,8 @@ import {
 } from '../../contract/control/demo.ts'
 import { refuse } from '../../contract/problem.ts'
 import { MAX_FAULTS } from '../../contract/resources/fault.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis, parseTimestamp } from '../../kit/clock.ts'
-import { must } from '../../kit/must.ts'
 import type { DemoControls } from '../demo-controls.ts'
 import { violationIn } from '../faults.ts'
 import { implement } from '../implement.ts'
@@ -25,7 +25,7 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
     return refuse('none_given', 'advance_seconds', 'time', 'running')
   if (advance_seconds !== undefined && time !== undefined)
     return refuse('refused_reference', 'Only one of advance_seconds and time may be given.')
-  const clock = must(demo, 'the controls of the demo').clock
+  const clock = assertDefined(demo, 'the controls of the demo').clock
   const to = time === undefined ? undefined : parseTimestamp(time)
   if (time !== undefined && to === undefined)
     return refuse('malformed_parameter', 'time', 'the day does not exist')

@@ -4,7 +4,7 @@ import {
   grantEntitlements,
   listEntitlements,
 } from '../../contract/control/entitlements.ts'
-import type { Key, Page, Window } from '../../contract/page.ts'
+import type { Key, Page, PageRequest } from '../../contract/page.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -13,7 +13,7 @@ import { auditSortKey } from '../../store/queries/audit-rows.ts'
 import { entitlementSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 export const handleGrantEntitlements = implement(grantEntitlements, async ({ body }, { store, clock }) => {
   const now = clock.now()
@@ -23,7 +23,7 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
       user_id: grant.user_id,
       benefit_id: grant.benefit_id.toLowerCase(),
       game_id: grant.game_id,
-      timestamp: isoMillis(grant.timestamp === undefined ? now : timestampOf(grant.timestamp)),
+      timestamp: isoMillis(grant.timestamp === undefined ? now : toTimestamp(grant.timestamp)),
       timestampGiven: grant.timestamp !== undefined,
     })),
   })
@@ -64,14 +64,14 @@ export const handleGetEntitlementHistory = implement(
     if (entitlement === undefined) return refuse('not_found', 'entitlement', params.entitlement_id)
     const page =
       window.from === undefined
-        ? await firstPageOf(store, entitlement, window)
-        : await changesOf(store, entitlement, afterGrant(window))
+        ? await readFirstPage(store, entitlement, window)
+        : await readChanges(store, entitlement, afterGrant(window))
     return answerPage(withUnrecorded(page, entitlement, window), row => row.key, paginate)
   },
 )
 
 /** After the grant the changes begin; no time is before all of theirs. */
-function afterGrant({ from, ...window }: Window): Window {
+function afterGrant({ from, ...window }: PageRequest): PageRequest {
   return from === undefined || from[0] === GRANT_KEY[0] ? window : { ...window, from }
 }
 
@@ -83,15 +83,19 @@ interface Step {
   readonly key: Key
 }
 
-async function firstPageOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
+async function readFirstPage(
+  store: Store,
+  entitlement: Entitlement,
+  window: PageRequest,
+): Promise<Page<Step>> {
   const granted = await store.audit.grantOf(entitlement)
   const actor = granted?.actor ?? null
   const grant: Step = { at: entitlement.timestamp, from: null, to: 'CLAIMED', actor, key: GRANT_KEY }
-  const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
+  const changes = await readChanges(store, entitlement, { ...window, first: window.first - 1 })
   return { ...changes, rows: [grant, ...changes.rows] }
 }
 
-async function changesOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
+async function readChanges(store: Store, entitlement: Entitlement, window: PageRequest): Promise<Page<Step>> {
   const page = await store.audit.changesOf(entitlement, window)
   const rows = page.rows.map(entry => ({
     at: entry.at,
@@ -114,7 +118,7 @@ interface Changed {
 }
 
 /** Adds the last step, without an actor, if the log lacks it: the status was imported, or its log row was removed. */
-function withUnrecorded(page: Page<Step>, entitlement: Entitlement, window: Window): Page<Step> {
+function withUnrecorded(page: Page<Step>, entitlement: Entitlement, window: PageRequest): Page<Step> {
   const { fulfillment_status: to, last_updated: at } = entitlement
   const last = page.rows.at(-1)
   if (page.more || last?.to === to) return page

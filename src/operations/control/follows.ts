@@ -2,11 +2,11 @@ import { deleteFollow, listFollows, putFollow, putFollows } from '../../contract
 import { refuse } from '../../contract/problem.ts'
 import { idSortKey } from '../../store/keyset-order.ts'
 import { answerPage, implement } from '../implement.ts'
-import { pastSecondOf } from '../timestamp.ts'
+import { parsePastSecond } from '../timestamp.ts'
 
 export const handlePutFollow = implement(putFollow, async ({ params, body }, { store, clock }) => {
   const now = clock.now()
-  const follow = { ...params, followed_at: pastSecondOf('followed_at', body.followed_at, now) }
+  const follow = { ...params, followed_at: parsePastSecond('followed_at', body.followed_at, now) }
   const refused = await store.commands.putFollows({ follows: [follow], now })
   return refused && refuse('not_found', ...refused.details)
 })
@@ -19,7 +19,7 @@ export const handlePutFollows = implement(putFollows, ({ body }, { store, clock 
   const now = clock.now()
   const follows = body.follows.map(({ followed_at, ...pair }) => ({
     ...pair,
-    followed_at: pastSecondOf('followed_at', followed_at, now),
+    followed_at: parsePastSecond('followed_at', followed_at, now),
   }))
   return store.commands.putFollows({ follows, now })
 })

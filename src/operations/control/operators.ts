@@ -1,4 +1,4 @@
-import { hashOf, mintSecret } from '../../auth/tokens.ts'
+import { hashToken, mintSecret } from '../../auth/tokens.ts'
 import { createOperator, deleteOperator, listOperators } from '../../contract/control/operators.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { operatorSortKey } from '../../store/queries/operators.ts'
@@ -8,7 +8,7 @@ export const handleCreateOperator = implement(createOperator, async ({ body }, {
   const { name } = body
   const token = mintSecret('operator')
   const created_at = isoMillis(clock.now())
-  const refused = await store.commands.createOperator({ name, hash: hashOf(token), created_at })
+  const refused = await store.commands.createOperator({ name, hash: hashToken(token), created_at })
   return refused ?? { data: [{ name, token, created_at }] }
 })
 

@@ -9,14 +9,14 @@ import { isoMillis } from '../../kit/clock.ts'
 import { extraKeySortKey } from '../../store/queries/stream-keys.ts'
 import { answerStreamKey } from '../answer-stream-key.ts'
 import { answerPage, implement } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 export const handleCreateStreamKey = implement(
   createStreamKey,
   async ({ params: { user_id }, body }, { store, streamKeys, clock }) => {
     const { name } = body
     const now = clock.now()
-    const ends = body.valid_until === undefined ? null : timestampOf(body.valid_until)
+    const ends = body.valid_until === undefined ? null : toTimestamp(body.valid_until)
     if (ends !== null && ends <= now)
       return refuse('refused_reference', 'The parameter "valid_until" must be in the future.')
     const valid_until = ends === null ? null : isoMillis(ends)

@@ -1,4 +1,4 @@
-import { hashOf, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
+import { hashToken, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { endToken, issueToken } from '../../contract/control/tokens.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
@@ -29,5 +29,5 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
 })
 
 export const handleEndToken = implement(endToken, ({ body }, { store }) =>
-  store.commands.revokeToken({ hash: hashOf(body.token) }),
+  store.commands.revokeToken({ hash: hashToken(body.token) }),
 )

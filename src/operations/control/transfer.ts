@@ -77,23 +77,23 @@ async function* completeBody(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<
 async function* encodeEvents(
   events: AsyncIterable<ImportEvent>,
   log: Services['log'],
-  logFields: Parameters<typeof failureOf>[2],
+  logFields: Parameters<typeof importFailure>[2],
 ): AsyncGenerator<Uint8Array> {
-  const lineOf = (event: ImportEvent) => encoder.encode(`${JSON.stringify(event)}\n`)
+  const encodeEvent = (event: ImportEvent) => encoder.encode(`${JSON.stringify(event)}\n`)
   let reportedAt = Number.NEGATIVE_INFINITY
   try {
     for await (const event of events) {
       if ('progress' in event && performance.now() - reportedAt < PROGRESS_MILLISECONDS) continue
       if ('progress' in event) reportedAt = performance.now()
-      yield lineOf(event)
+      yield encodeEvent(event)
     }
   } catch (error) {
-    const { status, message } = failureOf(error, log, logFields)
-    yield lineOf({ failure: { error: reasonPhrases[status] ?? 'Error', status, message } })
+    const { status, message } = importFailure(error, log, logFields)
+    yield encodeEvent({ failure: { error: reasonPhrases[status] ?? 'Error', status, message } })
   }
 }
 
-function failureOf(
+function importFailure(
   thrown: unknown,
   log: Services['log'],
   logFields: () => object,

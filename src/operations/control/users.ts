@@ -6,7 +6,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { decimalSortKey } from '../../store/keyset-order.ts'
 import { answerOne, answerPage, implement, type Services } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 type UserServices = Pick<Services, 'store' | 'clock' | 'streamKeys'>
 
@@ -30,7 +30,7 @@ async function saveUser(
     ...body,
     password_hash,
     stream_key: streamKeys.mint(which.id, 1).stored,
-    created_at: created_at === undefined ? undefined : isoMillis(timestampOf(created_at)),
+    created_at: created_at === undefined ? undefined : isoMillis(toTimestamp(created_at)),
     now: clock.now(),
   })
   return answerOne(user)

@@ -2,12 +2,12 @@ import { createEventSubSubscription } from '../../contract/helix/create-eventsub
 import { isRefusal } from '../../contract/problem.ts'
 import { theTokenCaller } from '../../domain/access.ts'
 import {
-  identityOf,
-  laneOf,
+  deliveryLane,
+  deliveryTarget,
+  eventTopic,
   MAX_COST,
   readSubscription,
-  targetOf,
-  topicOf,
+  subscriptionIdentity,
 } from '../../domain/event-subscription.ts'
 import { uuid } from '../../kit/id.ts'
 import { asEventSubscription } from '../../store/queries/event-subscriptions.ts'
@@ -33,13 +33,13 @@ export const handleCreateEventSubSubscription = implement(
         type: type.type,
         version: type.version,
         condition,
-        topic: topicOf(type, subject),
+        topic: eventTopic(type, subject),
         method: transport.method,
         callback: transport.method === 'webhook' ? transport.callback : null,
         session_id: transport.method === 'websocket' ? transport.session_id : null,
-        target: targetOf(transport),
-        lane: laneOf(client_id, wanted),
-        identity: identityOf(client_id, owner, wanted),
+        target: deliveryTarget(transport),
+        lane: deliveryLane(client_id, wanted),
+        identity: subscriptionIdentity(client_id, owner, wanted),
         key_id: sealed?.key_id ?? null,
         sealed: sealed?.sealed ?? null,
       },

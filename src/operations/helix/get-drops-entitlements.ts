@@ -4,7 +4,7 @@ import { type EntitlementReach, isWithinReach, listableEntitlements } from '../.
 import { preparedEntitlement } from '../../store/queries/entitlement-rows.ts'
 import { entitlementSortKey, pageOfNamed, storedSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
-import { implement, preparedPage } from '../implement.ts'
+import { implement, rawJsonPage } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
@@ -24,12 +24,12 @@ export const handleGetDropsEntitlements = implement(
     if (query.id === undefined) {
       const page = await store.entitlements.stored(filter, window)
       const rows = await store.entitlements.prepare(page.rows)
-      return preparedPage(rows, paginate(page, storedSortKey))
+      return rawJsonPage(rows, paginate(page, storedSortKey))
     }
     const named = await store.entitlements.named(query.id.map(id => id.toLowerCase()))
     if (!named.every(row => isWithinReach(reach, row))) return refuse('entitlement_forbidden')
     const page = pageOfNamed(named, filter, window)
-    return preparedPage(page.rows.map(preparedEntitlement), paginate(page, entitlementSortKey))
+    return rawJsonPage(page.rows.map(preparedEntitlement), paginate(page, entitlementSortKey))
   },
 )
 

@@ -3,7 +3,7 @@ import { isRefusal } from '../../contract/problem.ts'
 import { rankKey } from '../../directory/stream-page.ts'
 import { requireOwnId } from '../../domain/access.ts'
 import { chain } from '../../kit/maybe-promise.ts'
-import { implement, preparedPage } from '../implement.ts'
+import { implement, rawJsonPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
 export const handleGetFollowedStreams = implement(
@@ -15,7 +15,7 @@ export const handleGetFollowedStreams = implement(
     const page = chain(followings.of(user_id), channels =>
       cutAlongWalk({ directory, history }, window, 'shown', () => directory.pageOfChannels(channels, window)),
     )
-    return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
+    return chain(page, found => rawJsonPage(found.rows, paginate(found, rankKey, found.cursorState)))
   },
   { isFromMemory: true },
 )

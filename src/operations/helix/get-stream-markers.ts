@@ -1,13 +1,13 @@
 import { getStreamMarkers } from '../../contract/helix/get-stream-markers.ts'
 import type { QueryOf } from '../../contract/operation.ts'
-import type { Window } from '../../contract/page.ts'
+import type { PageRequest } from '../../contract/page.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { videoMoment } from '../../domain/timeline.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { markerSortKey, type OwnedVideo } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
-import { implement, preparedPage } from '../implement.ts'
+import { implement, rawJsonPage } from '../implement.ts'
 import { refuseStrangers } from '../refuse-strangers.ts'
 import { videoUrl } from '../render-video.ts'
 
@@ -19,7 +19,7 @@ export const handleGetStreamMarkers = implement(
     const refused = await refuseStrangers(store, caller, video.user_id)
     if (refused !== undefined) return refused
     const page = await store.markers.ofVideo(video.id, window)
-    return preparedPage(
+    return rawJsonPage(
       [{ json: JSON.stringify(listing(video, page.rows, publicUrl)) }],
       paginate(page, markerSortKey, [video.id]),
     )
@@ -30,11 +30,11 @@ export const handleGetStreamMarkers = implement(
 async function findVideo(
   { videos }: Pick<Store, 'videos'>,
   query: QueryOf<typeof getStreamMarkers>,
-  { memory }: Window,
+  { cursorState }: PageRequest,
 ): Promise<OwnedVideo | Refusal<'no_videos' | 'video_not_found'>> {
-  const id = memory === undefined ? query.video_id : String(memory[0])
+  const id = cursorState === undefined ? query.video_id : String(cursorState[0])
   return id === undefined
-    ? ((await videos.latestOf(must(query.user_id, 'user_id or video_id'))) ?? refuse('no_videos'))
+    ? ((await videos.latestOf(assertDefined(query.user_id, 'user_id or video_id'))) ?? refuse('no_videos'))
     : ((await videos.owned(id)) ?? refuse('video_not_found', id))
 }
 

@@ -1,7 +1,7 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
 import { rankKey } from '../../directory/stream-page.ts'
 import { chain } from '../../kit/maybe-promise.ts'
-import { implement, preparedPage } from '../implement.ts'
+import { implement, rawJsonPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
 /** The first page of a list of all streams, or one filtered only by game and language. */
@@ -19,7 +19,7 @@ export const handleGetStreams = implement(
     }
     const needs = (query.user_login ?? query.game_id ?? query.language) ? 'all' : 'shown'
     const page = cutAlongWalk({ directory, history }, window, needs, () => directory.page(filter, window))
-    return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
+    return chain(page, found => rawJsonPage(found.rows, paginate(found, rankKey, found.cursorState)))
   },
   {
     isFromMemory: true,

@@ -17,7 +17,7 @@ export const handleGetTopGames = implement(
     const byId = new Map(games.map(game => [game.id, renderCategory(game, publicUrl)]))
     return {
       data: page.rows.flatMap(({ id }) => byId.get(id) ?? []),
-      pagination: paginate(page, rankKey, page.memory),
+      pagination: paginate(page, rankKey, page.cursorState),
     }
   },
   {

@@ -1,9 +1,9 @@
 import { getVideos } from '../../contract/helix/get-videos.ts'
 import type { QueryOf } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoSeconds } from '../../kit/clock.ts'
-import { must } from '../../kit/must.ts'
-import { type Video, videoSortKeyOf } from '../../store/queries/videos.ts'
+import { sortKeyFor, type Video } from '../../store/queries/videos.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'
 import { renderVideo } from '../render-video.ts'
@@ -15,7 +15,7 @@ export const handleGetVideos = implement(
     const rendered = (video: Video) => renderVideo(video, publicUrl, now)
     if (query.id !== undefined) {
       const videos = await lookUp({ values: query.id, find: store.videos.named, valueIn: ({ id }) => id })
-      if (videos.length === 0) return refuse('video_not_found', must(query.id[0], 'an id'))
+      if (videos.length === 0) return refuse('video_not_found', assertDefined(query.id[0], 'an id'))
       return { data: videos.map(rendered), pagination: {} }
     }
     if (query.game_id !== undefined && (await store.games.find(query.game_id)) === undefined)
@@ -23,15 +23,15 @@ export const handleGetVideos = implement(
     if (query.type === 'highlight' || query.type === 'upload') return { data: [], pagination: {} }
 
     // All pages of a walk are of the same period, which began that long before the first page.
-    const startedOn = window.memory?.[0]
-    const since = startedOn === undefined ? startOf(query.period, now) : String(startedOn)
+    const startedOn = window.cursorState?.[0]
+    const since = startedOn === undefined ? periodStart(query.period, now) : String(startedOn)
     const sort = query.sort === undefined || query.sort === 'time' ? 'time' : 'views'
     const { user_id, game_id } = query
     const filter = { user_id, game_id, language: query.language?.toLowerCase(), since, sort } as const
     const page = await store.videos.listed(filter, window)
     return {
       data: page.rows.map(rendered),
-      pagination: paginate(page, videoSortKeyOf(sort), since === undefined ? undefined : [since]),
+      pagination: paginate(page, sortKeyFor(sort), since === undefined ? undefined : [since]),
     }
   },
 )
@@ -39,7 +39,7 @@ export const handleGetVideos = implement(
 const DAYS = { day: 1, week: 7, month: 30 } as const
 
 /** When the period began; undefined if it has no beginning. */
-function startOf(period: QueryOf<typeof getVideos>['period'], now: number): string | undefined {
+function periodStart(period: QueryOf<typeof getVideos>['period'], now: number): string | undefined {
   if (period === undefined || period === 'all') return undefined
   return isoSeconds(now - DAYS[period] * 24 * 3600 * 1000)
 }

@@ -18,14 +18,14 @@ export const handleModifyChannelInformation = implement(
     const { user_id } = own
 
     const author = userAuthor(user_id, modifyChannelInformation.id, clock.now())
-    const update = { ...fieldsOf(body), labels }
+    const update = { ...toChannelUpdate(body), labels }
     const refused = await store.as(author).commands.modifyChannel({ user_id, update })
     // Tokens are deleted with their user, so this one has just become invalid.
     return refused?.problem === 'not_found' ? refuse('token_invalid') : refused
   },
 )
 
-function fieldsOf(body: BodyOf<typeof modifyChannelInformation>): ChannelUpdate {
+function toChannelUpdate(body: BodyOf<typeof modifyChannelInformation>): ChannelUpdate {
   const { title, game_id, broadcaster_language, tags, delay, is_branded_content } = body
   return {
     title,

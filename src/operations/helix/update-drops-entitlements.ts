@@ -1,7 +1,7 @@
 import { updateDropsEntitlements } from '../../contract/helix/update-drops-entitlements.ts'
 import { isRefusal } from '../../contract/problem.ts'
 import { entitlementReach } from '../../domain/access.ts'
-import { actorOf } from '../../domain/caller.ts'
+import { actorName } from '../../domain/caller.ts'
 import { distinctIds } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { implement } from '../implement.ts'
@@ -15,7 +15,7 @@ export const handleUpdateDropsEntitlements = implement(
     const failing = demo?.faults.failing('UpdateDropsEntitlements', [...distinctIds(ids).keys()]) ?? []
     const now = clock.now()
     const author = {
-      actor: actorOf(caller),
+      actor: actorName(caller),
       operation: updateDropsEntitlements.id,
       chain: reach.organization_id,
       at: isoMillis(now),

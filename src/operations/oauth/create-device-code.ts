@@ -1,10 +1,10 @@
 import { namedClient } from '../../auth/clients.ts'
 import { POLL_INTERVAL_SECONDS } from '../../auth/oauth-limits.ts'
-import { expiry, hashOf } from '../../auth/tokens.ts'
+import { expiry, hashToken } from '../../auth/tokens.ts'
 import { createDeviceCode } from '../../contract/oauth/create-device-code.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { randomAlphanumerics, randomLetters } from '../../kit/id.ts'
-import { siteOf } from '../../kit/network.ts'
+import { toSite } from '../../kit/network.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
@@ -28,12 +28,12 @@ export const handleCreateDeviceCode = implement(
       const user_code = randomLetters(USER_CODE_LENGTH)
       const refused = await store.commands.startDevice({
         device: {
-          hash: hashOf(device_code),
+          hash: hashToken(device_code),
           user_code,
           client_id: client.id,
           scopes,
           expires_at: expiry(clock.now(), lifetimes.device_code_seconds),
-          network: siteOf(address()),
+          network: toSite(address()),
         },
       })
       if (refused?.problem === 'taken') continue

@@ -1,12 +1,12 @@
 import { authenticateClient } from '../../auth/clients.ts'
-import { type IdTokenSubject, idTokenClaims, issuerOf } from '../../auth/id-token.ts'
-import { hashOf, issueAppToken, isWellFormed, mintPair, userLifetimes } from '../../auth/tokens.ts'
+import { type IdTokenSubject, idTokenClaims, issuerUrl } from '../../auth/id-token.ts'
+import { hashToken, issueAppToken, isWellFormed, mintPair, userLifetimes } from '../../auth/tokens.ts'
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { TokenAnswer } from '../../contract/resources/token.ts'
 import { OPENID } from '../../contract/scope.ts'
-import { challengeOf } from '../../domain/pkce.ts'
+import { computeChallenge } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { CAPS } from '../../store/commands/cap-sizes.ts'
 import { implement, type Services } from '../implement.ts'
@@ -71,7 +71,7 @@ async function refreshGrant(body: Input, services: GrantServices, address: () =>
   const { access, refresh, answer } = mintPair(now, lifetimes)
   const successor = client.kind === 'public' ? refresh : undefined
   const exchanged = await store.commands.useRefreshToken({
-    hash: hashOf(presented),
+    hash: hashToken(presented),
     client_id: client.id,
     now: isoMillis(now),
     access,
@@ -88,7 +88,7 @@ async function withIdToken<A extends TokenAnswer>(
   { signingKeys, publicUrl, clock }: IdTokenServices,
 ): Promise<TokenAnswer> {
   if (!answer.scope?.includes(OPENID)) return answer
-  const subject = { ...about, issuer: issuerOf(publicUrl), access_token: answer.access_token }
+  const subject = { ...about, issuer: issuerUrl(publicUrl), access_token: answer.access_token }
   return { ...answer, id_token: await signingKeys.sign(idTokenClaims(subject, clock.now())) }
 }
 
@@ -103,10 +103,10 @@ async function redeemCode(body: Input, services: TokenServices, address: () => s
   const { access, refresh, answer } = mintPair(now, userLifetimes(client.kind, lifetimes))
   const { code_verifier } = body
   const exchanged = await store.commands.useCode({
-    hash: hashOf(code),
+    hash: hashToken(code),
     client_id: client.id,
     redirect_uri: body.redirect_uri,
-    answered: code_verifier === undefined ? undefined : challengeOf(code_verifier),
+    answered: code_verifier === undefined ? undefined : computeChallenge(code_verifier),
     now: isoMillis(now),
     access,
     refresh,
@@ -129,7 +129,7 @@ async function redeemDevice(body: Input, services: TokenServices, address: () =>
   if (device_code === undefined) return refuse('missing_device_code')
   const excess = refuseManyScopes(body.scopes)
   if (excess !== undefined) return excess
-  const hash = hashOf(device_code)
+  const hash = hashToken(device_code)
   limits.takeForPoll(hash)
   const now = clock.now()
   const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))

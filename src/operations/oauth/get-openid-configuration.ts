@@ -1,10 +1,10 @@
-import { issuerOf } from '../../auth/id-token.ts'
+import { issuerUrl } from '../../auth/id-token.ts'
 import { getOpenidConfiguration } from '../../contract/oauth/get-openid-configuration.ts'
 import { OPENID, SCOPES } from '../../contract/scope.ts'
 import { implement } from '../implement.ts'
 
 export const handleGetOpenidConfiguration = implement(getOpenidConfiguration, (_call, { publicUrl }) => {
-  const issuer = issuerOf(publicUrl)
+  const issuer = issuerUrl(publicUrl)
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,

@@ -1,5 +1,5 @@
 import { OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
-import { issuerOf } from '../../auth/id-token.ts'
+import { issuerUrl } from '../../auth/id-token.ts'
 import { getUserInfo } from '../../contract/oauth/get-user-info.ts'
 import { refuse } from '../../contract/problem.ts'
 import { OPENID } from '../../contract/scope.ts'
@@ -19,7 +19,7 @@ export const handleGetUserInfo = implement(
     if (user === undefined) return refuse('invalid_access_token')
     return {
       sub: user.id,
-      iss: issuerOf(publicUrl),
+      iss: issuerUrl(publicUrl),
       aud: known.client_id,
       azp: known.client_id,
       exp: Math.floor(known.ends / 1000),

@@ -1,4 +1,4 @@
-import { hashOf, isWellFormed } from '../../auth/tokens.ts'
+import { hashToken, isWellFormed } from '../../auth/tokens.ts'
 import { revokeToken } from '../../contract/oauth/revoke-token.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -22,7 +22,7 @@ async function revoke(
   { store, clock, limits }: Pick<Services, 'store' | 'clock' | 'limits'>,
 ): Promise<boolean> {
   if (!isWellFormed(token)) return false
-  const hash = hashOf(token)
+  const hash = hashToken(token)
   const held = await store.tokens.find(hash)
   if (held?.client_id !== client_id) return false
   limits.takeFromClient(client_id, { proved: true })

@@ -5,8 +5,8 @@ import { fieldNamed, parseSubject, statusTone } from '../../contract/admin/field
 import { tableAt } from '../../contract/admin/index.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import type { Row } from './operator-api.ts'
-import { pathOf } from './paths.ts'
-import { referenceOf } from './references.ts'
+import { consolePath } from './paths.ts'
+import { findReferenced } from './references.ts'
 
 /** Names of referenced rows, by field and id. */
 export type Names = ReadonlyMap<string, string>
@@ -29,7 +29,7 @@ export function Cell({ field, row, names }: { field: string; row: Row; names: Na
   if (typeof value === 'number') return <>{numberText(field, value)}</>
   if (typeof value === 'object') return <>{objectText(value)}</>
   const text = String(value)
-  if (referenceOf(field) !== undefined) return <Reference field={field} id={text} names={names} />
+  if (findReferenced(field) !== undefined) return <Reference field={field} id={text} names={names} />
   if (TIME.test(text)) return <Time iso={text} />
   if (kind === 'subject' || kind === 'actor') return <Subject text={text} />
   if (field === 'id' || field.endsWith('_id') || field === 'hash' || UUID.test(text))
@@ -59,12 +59,12 @@ export const Status = ({ value }: { value: string }) => (
 export const toneClass = (status: string): string => statusTone(status) ?? 'bad'
 
 function Reference({ field, id, names }: { field: string; id: string; names: Names }) {
-  const resource = referenceOf(field)
+  const resource = findReferenced(field)
   const name = names.get(`${field} ${id}`)
   if (resource === undefined || name === undefined) return <Id text={id} />
   return (
     <span class="reference">
-      <a href={pathOf(resource.path, id)}>{name}</a>{' '}
+      <a href={consolePath(resource.path, id)}>{name}</a>{' '}
       <span class="beside">
         <Id text={id} />
       </span>
@@ -77,7 +77,7 @@ function Subject({ text }: { text: string }) {
   const subject = parseSubject(text)
   if (subject === undefined || tableAt(subject.table) === undefined) return <>{text}</>
   return (
-    <a href={pathOf(subject.table, subject.id)} title={text}>
+    <a href={consolePath(subject.table, subject.id)} title={text}>
       {text.length > 44 ? `${text.slice(0, 43)}…` : text}
     </a>
   )

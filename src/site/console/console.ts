@@ -15,8 +15,8 @@ import { actionPage, submitAction, type Target } from './action-page.tsx'
 import { verifiedPage, verifyAudit } from './audit-page.tsx'
 import { demoPage } from './demo-page.tsx'
 import { doctorPage } from './doctor-page.tsx'
-import type { Desk } from './frame.tsx'
-import { listPage, queryOf } from './list-page.tsx'
+import type { ConsoleContext } from './frame.tsx'
+import { listPage, parseQueryString } from './list-page.tsx'
 import { logInPage } from './log-in-page.tsx'
 import { OperatorApi } from './operator-api.ts'
 import { overviewPage } from './overview-page.tsx'
@@ -29,8 +29,8 @@ const SUBJECT = 'operator console'
 const LOCKED_OUT_SECONDS = 60
 
 export const showConsole: PageHandler = async (browser, services) => {
-  const session = await sessionOf(browser, services)
-  const place = placeOf(browser)
+  const session = await readSession(browser, services)
+  const place = splitPath(browser)
   if (session === undefined) {
     services.limits.takeFromAddress(browser.address)
     // A script that asks for data learns that the session has ended.
@@ -78,9 +78,9 @@ export const submitConsole: PageHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
-  const desk = deskOf(session, services)
+  const desk = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
-  const place = placeOf(browser)
+  const place = splitPath(browser)
   if (place.join('/') === 'audit/verify') {
     browser.holdOpen()
     return verifiedPage(desk, await verifyAudit(services.store, services.keepsAllAudit))
@@ -95,9 +95,9 @@ async function pageAt(
   services: PageServices,
   session: OperatorSession,
 ): Promise<PageAnswer> {
-  const desk = deskOf(session, services)
+  const desk = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
-  const query = queryOf(browser)
+  const query = parseQueryString(browser)
   const [first, key, action] = place
   if (first === undefined) return overviewPage(desk, api, services.metricsHistory)
   if (first === 'history' && key === undefined)
@@ -136,7 +136,7 @@ async function targetAt(
 }
 
 /** The parts of the address behind `/console`, decoded. */
-function placeOf({ path }: Browser): readonly string[] {
+function splitPath({ path }: Browser): readonly string[] {
   return path
     .slice(CONSOLE.length)
     .split('/')
@@ -144,15 +144,18 @@ function placeOf({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function deskOf(session: OperatorSession, { operatorSessions, demo }: PageServices): Desk {
+function createConsoleContext(
+  session: OperatorSession,
+  { operatorSessions, demo }: PageServices,
+): ConsoleContext {
   return {
     operator: session.operator,
-    proof: operatorSessions.proofOf(session),
+    proof: operatorSessions.createProof(session),
     isDemo: demo !== undefined,
   }
 }
 
-async function sessionOf(
+async function readSession(
   { consoleCookie }: Browser,
   { operatorSessions }: PageServices,
 ): Promise<OperatorSession | undefined> {
@@ -161,7 +164,7 @@ async function sessionOf(
 
 /** The fields of a form, if it came from a page of this session. */
 async function provenForm(browser: Browser, services: PageServices) {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()
   if (form === undefined || session === undefined) return undefined

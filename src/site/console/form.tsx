@@ -4,7 +4,7 @@ import { fieldNamed } from '../../contract/admin/fields.ts'
 import { Labelled, LITERAL } from '../components/form.tsx'
 import type { InputField } from './input-fields.ts'
 import { startName } from './input-fields.ts'
-import { referenceOf } from './references.ts'
+import { findReferenced } from './references.ts'
 
 interface ControlledView {
   readonly field: InputField
@@ -40,7 +40,7 @@ export function ControlledInput(view: ControlledView) {
 
 function hintFor({ name, kind, hint }: InputField, isFilter: boolean): string | undefined {
   if (isFilter) return undefined
-  const resource = referenceOf(name)
+  const resource = findReferenced(name)
   if (resource?.path === 'users') return kind === 'lines' ? 'Logins or IDs, one per line.' : 'Login or ID.'
   if (resource !== undefined) return 'Name or ID.'
   return kind === 'lines' ? `${hint ?? ''} One per line.`.trim() : hint
@@ -86,14 +86,14 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
       {...(field.isDecimal && { step: 'any', inputMode: 'decimal' as const })}
       {...(field.maxLength !== undefined && { maxLength: field.maxLength })}
       {...(offers.length > 0 && { list: `${id}-offers` })}
-      {...(isFilter && placeholderOf(field))}
+      {...(isFilter && placeholderFor(field))}
     />
   )
 }
 
 /** What a filter takes, in a few words. */
-function placeholderOf({ name }: InputField): { placeholder: string } | undefined {
-  const path = referenceOf(name)?.path
+function placeholderFor({ name }: InputField): { placeholder: string } | undefined {
+  const path = findReferenced(name)?.path
   if (path !== undefined) return { placeholder: path === 'users' ? 'Login or ID' : 'Name or ID' }
   const { placeholder } = fieldNamed(name)
   return placeholder === undefined ? undefined : { placeholder }

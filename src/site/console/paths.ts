@@ -4,5 +4,5 @@ export const CONSOLE = '/console'
 export const isConsolePath = (path: string): boolean => path === CONSOLE || path.startsWith(`${CONSOLE}/`)
 
 /** The path of a resource, of one row of it, or of an action on that row. */
-export const pathOf = (...parts: readonly string[]): string =>
+export const consolePath = (...parts: readonly string[]): string =>
   [CONSOLE, ...parts.map(encodeURIComponent)].join('/')

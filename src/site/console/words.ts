@@ -1,7 +1,7 @@
 import { fieldNamed } from '../../contract/admin/fields.ts'
 
 /** The name of a field as people read it. */
-export function labelOf(name: string): string {
+export function toLabel(name: string): string {
   const words =
     fieldNamed(name).label ??
     name

@@ -28,11 +28,11 @@ function mark(text: ChildNode | null): void {
     range.setStart(text, index)
     range.setEnd(text, index + (quoted ?? all).length)
     const kind = quoted === undefined ? 'json-number' : colon === undefined ? 'json-text' : 'json-name'
-    highlightOf(kind).add(range)
+    chooseHighlight(kind).add(range)
   }
 }
 
-function highlightOf(kind: string): Highlight {
+function chooseHighlight(kind: string): Highlight {
   const known = CSS.highlights.get(kind) ?? new Highlight()
   CSS.highlights.set(kind, known)
   return known

@@ -23,46 +23,48 @@ const CONTENT_TYPES = {
 export function prepare(form: OperationForm, values: Values): Prepared {
   const given = form.fields.filter(({ name }) => (values[name] ?? '').trim() !== '')
   const at = (place: FormField['place']) => given.filter(field => field.place === place)
-  const textOf = ({ name }: FormField) => values[name] ?? ''
+  const fieldText = ({ name }: FormField) => values[name] ?? ''
   const mistakes: Record<string, string> = {}
   for (const field of form.fields) {
     if (field.place === 'path' && !given.includes(field)) mistakes[field.name] = 'The path needs a value.'
-    if (field.kind === 'json' && given.includes(field) && !isJson(textOf(field)))
+    if (field.kind === 'json' && given.includes(field) && !isJson(fieldText(field)))
       mistakes[field.name] = 'This is not JSON.'
   }
   const filled = form.path.replace(/\{(\w+)\}/g, (place, name: string) =>
     mistakes[name] === undefined ? encodeURIComponent((values[name] ?? '').trim()) : place,
   )
-  const query = pairsOf(at('query'), textOf)
-  const content = contentOf(form, at('body'), textOf)
+  const query = formatPairs(at('query'), fieldText)
+  const content = requestContent(form, at('body'), fieldText)
   return {
     method: form.method,
     target: query === '' ? filled : `${filled}?${query}`,
     headers: {
       ...(content !== undefined && form.bodyType && { 'Content-Type': CONTENT_TYPES[form.bodyType] }),
-      ...Object.fromEntries(at('header').map(field => [field.name, textOf(field).trim()])),
+      ...Object.fromEntries(at('header').map(field => [field.name, fieldText(field).trim()])),
     },
     ...(content !== undefined && { content }),
     mistakes,
   }
 }
 
-function contentOf(
+function requestContent(
   { bodyType }: OperationForm,
   fields: readonly FormField[],
   textOf: (field: FormField) => string,
 ): string | undefined {
   if (bodyType === undefined) return undefined
-  if (bodyType === 'form') return pairsOf(fields, textOf)
+  if (bodyType === 'form') return formatPairs(fields, textOf)
   if (bodyType === 'lines') return fields.map(field => `${textOf(field).trimEnd()}\n`).join('')
   return JSON.stringify(
-    Object.fromEntries(fields.map(field => [field.name, jsonValueOf(field, textOf(field))])),
+    Object.fromEntries(fields.map(field => [field.name, toJsonValue(field, textOf(field))])),
   )
 }
 
-function pairsOf(fields: readonly FormField[], textOf: (field: FormField) => string): string {
+function formatPairs(fields: readonly FormField[], textOf: (field: FormField) => string): string {
   return fields
-    .flatMap(field => (isList(field) ? linesOf(textOf(field)) : [textOf(field).trim()]).map(pair(field.name)))
+    .flatMap(field =>
+      (isList(field) ? splitLines(textOf(field)) : [textOf(field).trim()]).map(pair(field.name)),
+    )
     .join('&')
 }
 
@@ -70,22 +72,22 @@ const pair = (name: string) => (value: string) => `${encodeURIComponent(name)}=$
 
 const isList = ({ kind }: FormField) => kind === 'list' || kind === 'numbers'
 
-const linesOf = (text: string) =>
+const splitLines = (text: string) =>
   text
     .split('\n')
     .map(line => line.trim())
     .filter(Boolean)
 
 /** As JSON has it. What is no number or boolean is sent as text: the server explains it best. */
-function jsonValueOf({ kind }: FormField, text: string): unknown {
-  if (kind === 'list') return linesOf(text)
-  if (kind === 'numbers') return linesOf(text).map(numberOf)
-  if (kind === 'number') return numberOf(text.trim())
+function toJsonValue({ kind }: FormField, text: string): unknown {
+  if (kind === 'list') return splitLines(text)
+  if (kind === 'numbers') return splitLines(text).map(toNumber)
+  if (kind === 'number') return toNumber(text.trim())
   if (kind === 'boolean') return text === 'true'
   return kind === 'json' && isJson(text) ? JSON.parse(text) : text
 }
 
-const numberOf = (text: string) => (Number.isFinite(Number(text)) ? Number(text) : text)
+const toNumber = (text: string) => (Number.isFinite(Number(text)) ? Number(text) : text)
 
 function isJson(text: string): boolean {
   try {

@@ -43,7 +43,7 @@ export async function send(
     cache: 'no-store',
     signal,
   })
-  const { text, bytes, isCut } = await beginningOf(response)
+  const { text, bytes, isCut } = await readBeginning(response)
   const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '') && !isCut
   return {
     status: response.status,
@@ -60,7 +60,7 @@ export async function send(
   }
 }
 
-async function beginningOf(response: Response): Promise<{ text: string; bytes: number; isCut: boolean }> {
+async function readBeginning(response: Response): Promise<{ text: string; bytes: number; isCut: boolean }> {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   let text = ''

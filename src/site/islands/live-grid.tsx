@@ -6,7 +6,7 @@ import { directoryLink, type Filtering, Filters } from '../components/filters.ts
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { useEveryFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
-import { listOf, lookedUp, refreshed, withMore } from '../live-list.ts'
+import { lookedUp, refreshed, toLiveList, withMore } from '../live-list.ts'
 import { useServerTime } from '../server-time.ts'
 
 interface LiveGridProps extends Filtering {
@@ -32,11 +32,11 @@ const LOOK_UP_EVERY = 4
 const AHEAD = '1200px'
 
 export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridProps) {
-  const [list, setList] = useState(() => listOf(props.streams))
+  const [list, setList] = useState(() => toLiveList(props.streams))
   const [cursor, setCursor] = useState(props.cursor)
   const now = useServerTime(props.now, MINUTE_MILLISECONDS)
   const more = useRef<HTMLAnchorElement>(null)
-  const filter = filterOf(props)
+  const filter = gridFilter(props)
   const shown = useRef(list)
   shown.current = list
 
@@ -116,7 +116,7 @@ function Slot({ stream, now, ended }: { stream: ShownStream; now: number; ended:
   return useMemo(() => <StreamCard stream={stream} now={now} ended={ended} />, [stream, now, ended])
 }
 
-const filterOf = ({ game, language }: LiveGridProps) => ({
+const gridFilter = ({ game, language }: LiveGridProps) => ({
   ...(game && { game_id: [game.id] }),
   ...(language && { language: [language.id] }),
 })

@@ -11,7 +11,7 @@ import type { ShownStream } from '../components/stream-card.tsx'
 import { everyFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { useServerTime } from '../server-time.ts'
-import { addPoint, type History, historyOf, keepHistory, keptHistory } from '../viewer-history.ts'
+import { addPoint, type History, keepHistory, keptHistory, readHistory } from '../viewer-history.ts'
 
 interface StudioLiveProps {
   readonly user_id: string
@@ -40,7 +40,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
     playsHere: props.playsHere,
     node: props.node,
   })
-  const [history, setHistory] = useState<History>(() => historyOf(props.stream, props.now))
+  const [history, setHistory] = useState<History>(() => readHistory(props.stream, props.now))
   const now = useServerTime(props.now, 1000)
 
   useEffect(() => {

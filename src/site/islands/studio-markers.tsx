@@ -8,7 +8,7 @@ import { Form } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { island } from '../island.tsx'
 import { sendForm } from '../send-form.ts'
-import { type MarkedVideo, markedVideoOf, type ShownMarker } from '../studio-markers.ts'
+import { findMarkedVideo, type MarkedVideo, type ShownMarker } from '../studio-markers.ts'
 
 interface StudioMarkersProps {
   readonly user_id: string
@@ -34,7 +34,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
   const change = (sentence: string, work: () => Promise<unknown>) =>
     attempt(sentence, async () => {
       await work()
-      setVideo(await markedVideoOf(api(), user_id))
+      setVideo(await findMarkedVideo(api(), user_id))
     })
   const add = () =>
     change('Marker added.', async () => {

@@ -73,14 +73,14 @@ export class Controls {
     const { target } = event
     if (event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element)) return
     const isControl = target.closest('button, a, input, select, textarea') !== null
-    const act = this.#actOf(event.key, isControl)
+    const act = this.#findAction(event.key, isControl)
     if (act === undefined) return
     event.preventDefault()
     act()
     this.#wake()
   }
 
-  #actOf(key: string, isControl: boolean): (() => void) | undefined {
+  #findAction(key: string, isControl: boolean): (() => void) | undefined {
     const { video } = this.#view
     if (key === 'k' || (key === ' ' && !isControl)) return () => this.#toggle()
     if (key === 'm') return () => this.#mute(!video.muted)

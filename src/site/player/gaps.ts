@@ -21,5 +21,5 @@ export function startBehindGap(
 }
 
 /** The parts of a video that are buffered. */
-export const rangesOf = (buffered: Buffered) =>
+export const bufferedRanges = (buffered: Buffered) =>
   Array.from({ length: buffered.length }, (_, at) => ({ start: buffered.start(at), end: buffered.end(at) }))

@@ -1,7 +1,7 @@
 /** A live broadcast: starts when enough is buffered, and connects again when the connection is lost. */
 import { waitBefore } from './backoff.ts'
 import type { Playback } from './controls.ts'
-import { rangesOf, startBehindGap } from './gaps.ts'
+import { bufferedRanges, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'
 
 /** Loads a broadcast into a video element, until it is destroyed. */
@@ -118,14 +118,14 @@ export class LivePlayback implements Playback {
       if (this.#view.state !== 'playing') this.#view.show('playing')
       return
     }
-    const behind = startBehindGap(rangesOf(video.buffered), video.currentTime)
+    const behind = startBehindGap(bufferedRanges(video.buffered), video.currentTime)
     if (behind !== undefined) video.currentTime = behind + 0.05
     else if (now - this.#movedAt > this.#source.stalledMilliseconds) void this.#recover()
   }
 
   #waitForBuffer(engine: LiveEngine): void {
     const { video } = this.#view
-    const ahead = (rangesOf(video.buffered).at(-1)?.end ?? 0) - video.currentTime
+    const ahead = (bufferedRanges(video.buffered).at(-1)?.end ?? 0) - video.currentTime
     if (video.paused && ahead >= START_SECONDS) void this.#start(engine)
     if (!video.paused && video.readyState < HAVE_FUTURE_DATA) video.pause()
   }

@@ -44,7 +44,7 @@ export class PlayerView {
       await this.video.play()
       return 'playing'
     } catch (error) {
-      if (nameOf(error) !== 'NotAllowedError') return 'interrupted'
+      if (errorName(error) !== 'NotAllowedError') return 'interrupted'
       if (this.video.muted) return 'blocked'
     }
     this.video.muted = true
@@ -53,4 +53,4 @@ export class PlayerView {
   }
 }
 
-const nameOf = (error: unknown) => (error instanceof DOMException ? error.name : '')
+const errorName = (error: unknown) => (error instanceof DOMException ? error.name : '')

@@ -2,7 +2,7 @@
 import mpegts from 'mpegts.js'
 import { clockTime } from '../../kit/clock-time.ts'
 import type { Playback } from './controls.ts'
-import { rangesOf, startBehindGap } from './gaps.ts'
+import { bufferedRanges, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'
 import { type FileSize, rangesWithin } from './ranges.ts'
 
@@ -130,7 +130,7 @@ export class RecordedPlayback implements Playback {
    */
   #seekToStart(start: Start): void {
     const { video } = this.#view
-    const ranges = rangesOf(video.buffered)
+    const ranges = bufferedRanges(video.buffered)
     const bufferedEnd = ranges.at(-1)?.end ?? 0
     const isBuffered = ranges.some(range => range.start <= start.seconds && start.seconds < range.end)
     const isSettled = bufferedEnd > 0 && bufferedEnd === start.bufferedEnd
@@ -163,7 +163,7 @@ export class RecordedPlayback implements Playback {
       this.#showPosition(video.currentTime)
     }
     if (video.paused || video.readyState > 2) return
-    const behind = startBehindGap(rangesOf(video.buffered), video.currentTime)
+    const behind = startBehindGap(bufferedRanges(video.buffered), video.currentTime)
     if (behind !== undefined) video.currentTime = behind + 0.05
   }
 
@@ -177,7 +177,7 @@ export class RecordedPlayback implements Playback {
     const hasArrived = !video.seeking && Math.abs(video.currentTime - target) < 1
     if (hasArrived) this.#target = undefined
     const isWaiting = !hasArrived || (!video.paused && !video.ended && video.readyState <= 2)
-    const buffered = JSON.stringify(rangesOf(video.buffered))
+    const buffered = JSON.stringify(bufferedRanges(video.buffered))
     if (!isWaiting || buffered !== this.#stuck.buffered) {
       this.#stuck.ticks = 0
       this.#stuck.buffered = buffered

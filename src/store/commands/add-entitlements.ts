@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
@@ -21,18 +21,18 @@ export interface NewEntitlement {
 /** Adds entitlements that do not exist yet. */
 export async function addEntitlements(tx: Transaction, added: readonly NewEntitlement[]): Promise<void> {
   if (added.length === 0) return
-  const organizations = await numbersOf(tx, 'organization', added)
-  const benefits = await numbersOf(tx, 'benefit', added)
+  const organizations = await findNumbers(tx, 'organization', added)
+  const benefits = await findNumbers(tx, 'benefit', added)
   await insertRows(
     tx,
     'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
     added,
     row => [
-      must(organizations.get(row.organization_id), 'the number of an organization'),
+      assertDefined(organizations.get(row.organization_id), 'the number of an organization'),
       Date.parse(row.timestamp),
       uuidValue(row.id),
       Date.parse(row.last_updated),
-      must(benefits.get(row.benefit_id), 'the number of a benefit'),
+      assertDefined(benefits.get(row.benefit_id), 'the number of a benefit'),
       storedStatus(row.fulfillment_status),
       row.user_id,
       row.game_id,
@@ -47,7 +47,7 @@ const MAX_NUMBER = 2 ** 31
  * The numbers of organizations or benefits, assigned if they have none. A number is random, so that one that was lost with
  * a failed server is not assigned again: processes remember what a number means.
  */
-export async function numbersOf<Kind extends 'organization' | 'benefit'>(
+export async function findNumbers<Kind extends 'organization' | 'benefit'>(
   tx: Transaction,
   kind: Kind,
   rows: readonly Readonly<Record<`${Kind}_id`, string>>[],

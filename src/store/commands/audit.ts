@@ -3,13 +3,13 @@ import { changedEntitlements, changedTogether } from '../queries/audit-entitleme
 import { limitedTo, sql } from '../sql/tag.ts'
 
 /** Maximum rows deleted per call, as in `sweep`, and about as many entitlements that they changed. */
-const AT_ONCE = 1000
+const BATCH_SIZE = 1000
 
 /**
  * Deletes audit rows older than `before`: always the oldest of a chain, whose head then records where the rest begins, so
  * that the remaining rows can still be verified. Returns how many; call again until that is 0.
  */
-export async function forgetAudit(tx: Transaction, args: { before: string }): Promise<number> {
+export async function pruneAudit(tx: Transaction, args: { before: string }): Promise<number> {
   const old = await tx.get<{ chain: string }>(
     sql`select h.chain from audit_heads h join audit a on a.chain = h.chain and a.seq = h.begins_after_seq + 1
         where a.at < ${args.before} limit 1`,
@@ -24,13 +24,13 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
     subject: string
     after: string
   }>(
-    sql`select seq, at, hash, subject, after from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
+    sql`select seq, at, hash, subject, after from audit where chain = ${chain} order by seq${limitedTo(BATCH_SIZE)}`,
   )
   const ids = new Set<string>()
   let changes = 0
   let last: (typeof oldest)[number] | undefined
   for (const row of oldest) {
-    if (row.at >= args.before || changes >= AT_ONCE) break
+    if (row.at >= args.before || changes >= BATCH_SIZE) break
     const changed = changedTogether(row)
     changes += changed.length
     for (const id of changed) ids.add(id)

@@ -2,7 +2,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { addEntitlements } from './add-entitlements.ts'
 
-const AT_ONCE = 10_000
+const BATCH_SIZE = 10_000
 
 /** Many entitlements of one benefit, described instead of listed. */
 interface Campaign {
@@ -24,8 +24,8 @@ interface Campaign {
 /** Fills a demo. What is described is known to exist, and nothing has subscribed yet, so there are no checks and no events. */
 export async function addCampaign(tx: Transaction, campaign: Campaign): Promise<void> {
   const { organization_id, benefit_id, game_id, user_ids, count, fulfilled, oldest, now } = campaign
-  for (let start = 0; start < count; start += AT_ONCE) {
-    const rows = Array.from({ length: Math.min(AT_ONCE, count - start) }, (_, offset) => {
+  for (let start = 0; start < count; start += BATCH_SIZE) {
+    const rows = Array.from({ length: Math.min(BATCH_SIZE, count - start) }, (_, offset) => {
       const index = start + offset
       const timestamp = isoMillis(Math.min(oldest + index, now))
       const isFulfilled = index < fulfilled

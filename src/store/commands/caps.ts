@@ -5,7 +5,7 @@
  */
 import type { Transaction } from '../database.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
-import { beyond, CAPS } from './cap-sizes.ts'
+import { after, CAPS } from './cap-sizes.ts'
 import { endTokens } from './end-tokens.ts'
 
 export async function capDeviceCodes(
@@ -16,10 +16,10 @@ export async function capDeviceCodes(
   const excess = sql`
     select hash from (
       select hash from device_codes where network = ${network} and hash <> ${hash}
-      order by expires_at desc, hash desc${beyond(CAPS.deviceCodesOfNetwork)}) of_network
+      order by expires_at desc, hash desc${after(CAPS.deviceCodesOfNetwork)}) of_network
     union select hash from (
       select hash from device_codes where client_id = ${client_id} and hash <> ${hash}
-      order by expires_at desc, hash desc${beyond(CAPS.deviceCodesOfClient)}) of_client`
+      order by expires_at desc, hash desc${after(CAPS.deviceCodesOfClient)}) of_client`
   await removeRows(tx, 'device_codes', excess)
 }
 
@@ -29,7 +29,7 @@ export async function capCodes(
 ): Promise<void> {
   const excess = sql`select hash from authorization_codes
     where user_id = ${added.user_id} and client_id = ${added.client_id} and hash <> ${added.hash}
-    order by expires_at desc, hash desc${beyond(CAPS.codesOfUserAndClient)}`
+    order by expires_at desc, hash desc${after(CAPS.codesOfUserAndClient)}`
   await removeRows(tx, 'authorization_codes', excess)
 }
 
@@ -38,7 +38,7 @@ export async function capSessions(
   added: { readonly hash: string; readonly user_id: string },
 ): Promise<void> {
   const excess = sql`select hash from sessions where user_id = ${added.user_id} and hash <> ${added.hash}
-    order by seen_at desc, hash desc${beyond(CAPS.sessionsOfUser)}`
+    order by seen_at desc, hash desc${after(CAPS.sessionsOfUser)}`
   const removed = await removeRows(tx, 'sessions', excess)
   // The tokens of the site end with their session.
   if (removed > 0) tx.publish({ kind: 'access', access: { user_id: added.user_id } })
@@ -50,7 +50,7 @@ export async function capAppTokens(
 ): Promise<void> {
   const excess = sql`select hash from tokens
     where client_id = ${added.client_id} and kind = 'app' and hash <> ${added.hash}
-    order by expires_at desc, hash desc${beyond(CAPS.appTokensOfClient)}`
+    order by expires_at desc, hash desc${after(CAPS.appTokensOfClient)}`
   await removeRows(tx, 'tokens', excess)
 }
 
@@ -62,10 +62,10 @@ export async function capTokensOfGrant(
   const excess = sql`
     select hash from (
       select hash from tokens where family = ${added.family} and kind = 'user' and hash <> ${added.hash}
-      order by expires_at desc, hash desc${beyond(CAPS.accessTokensOfGrant)}) access
+      order by expires_at desc, hash desc${after(CAPS.accessTokensOfGrant)}) access
     union select hash from (
       select hash from tokens where family = ${added.family} and kind = 'refresh' and used_at is not null
-      order by used_at desc, hash desc${beyond(CAPS.usedRefreshTokensOfGrant + 1)}) used`
+      order by used_at desc, hash desc${after(CAPS.usedRefreshTokensOfGrant + 1)}) used`
   await removeRows(tx, 'tokens', excess)
 }
 
@@ -78,7 +78,7 @@ export async function capGrants(
   const ended = await tx.all<{ family: string }>(
     sql`select family from tokens
         where user_id = ${added.user_id} and client_id = ${added.client_id} and family <> ${added.family}
-        group by family order by family desc${beyond(most)}`,
+        group by family order by family desc${after(most)}`,
   )
   if (ended.length === 0) return
   const families = ended.map(row => row.family)

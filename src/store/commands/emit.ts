@@ -1,11 +1,11 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract/events/event-types.ts'
-import { type Condition, meets, topicOf } from '../../domain/event-subscription.ts'
+import { type Condition, eventTopic, meets } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid, uuidV7 } from '../../kit/id.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { sql, storeClock, tableOf } from '../sql/tag.ts'
+import { sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 interface Listener {
   readonly id: string
@@ -37,7 +37,7 @@ export async function emit<Name extends EventTypeName>(
   const events: EventRow[] = []
   const deliveries: DeliveryRow[] = []
   for (const { subject, event } of await make()) {
-    const wanting = (listeners.get(topicOf(type, subject)) ?? []).filter(({ condition }) =>
+    const wanting = (listeners.get(eventTopic(type, subject)) ?? []).filter(({ condition }) =>
       meets(JSON.parse(condition) as Condition, type, event),
     )
     if (wanting.length === 0) continue
@@ -55,9 +55,9 @@ async function listenersTo(
   type: EventType,
   subjects: readonly string[],
 ): Promise<Map<string, Listener[]>> {
-  const topics = [...new Set(subjects)].map(subject => topicOf(type, subject))
+  const topics = [...new Set(subjects)].map(subject => eventTopic(type, subject))
   if (topics.length === 0) return new Map()
-  return Map.groupBy(await tx.rowsOf(listenersOf, topics), row => row.topic)
+  return Map.groupBy(await tx.lookUp(listenersOf, topics), row => row.topic)
 }
 
 const listenersOf: Lookup<Listener> = {
@@ -93,14 +93,14 @@ async function insertEvents(
   await tx.run(
     sql`insert into events (id, type, version, subject, occurred_at, body)
         select id, type, version, subject, cast(${now} as text), body
-        from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+        from ${valuesTable(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
   )
   await tx.run(
     sql`insert into event_deliveries
           (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
         select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
           cast(${now} as text)
-        from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
+        from ${valuesTable(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
         join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
   )
   tx.announce()

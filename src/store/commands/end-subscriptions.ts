@@ -40,7 +40,7 @@ interface Ended {
 }
 
 /** Webhook messages that are canceled at once. If more wait, claims cancel the others, some at a time. */
-const CANCELED_AT_ONCE = 500
+const CANCEL_BATCH_SIZE = 500
 
 async function cancelDeliveries(tx: Transaction, ended: readonly Ended[]): Promise<void> {
   const pending = (method: TransportMethod) => {
@@ -52,7 +52,7 @@ async function cancelDeliveries(tx: Transaction, ended: readonly Ended[]): Promi
   if (webhooks.length === 0) return
   await tx.run(
     sql`${cancel()} where seq in (
-          select seq from event_deliveries where ${pending('webhook')}${limitedTo(CANCELED_AT_ONCE)})`,
+          select seq from event_deliveries where ${pending('webhook')}${limitedTo(CANCEL_BATCH_SIZE)})`,
   )
   await wakeQueues(
     tx,

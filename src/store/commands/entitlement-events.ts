@@ -2,7 +2,7 @@
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
-import { namesOf } from './channel-events.ts'
+import { findNames } from './channel-events.ts'
 import { emit } from './emit.ts'
 
 export async function emitGrants(
@@ -11,7 +11,7 @@ export async function emitGrants(
 ): Promise<void> {
   const subjects = granted.map(row => row.organization_id)
   await emit(tx, 'drop.entitlement.grant', subjects, async () => {
-    const users = await namesOf(
+    const users = await findNames(
       tx,
       granted.map(row => row.user_id),
     )

@@ -1,7 +1,7 @@
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
-import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 
 type OpenedSocket = Readonly<{ id: string; connected_at: string; keepalive_seconds: number }>
@@ -14,7 +14,7 @@ export async function openSockets(
   await tx.run(
     sql`insert into event_sockets (id, node, connected_at, keepalive_seconds)
         select id, cast(${args.node} as text), connected_at, cast(keepalive_seconds as integer)
-        from ${tableOf(args.sockets, ['id', 'connected_at', 'keepalive_seconds'])} as opened where 1 = 1
+        from ${valuesTable(args.sockets, ['id', 'connected_at', 'keepalive_seconds'])} as opened where 1 = 1
         on conflict (id) do nothing`,
   )
 }
@@ -46,11 +46,11 @@ export async function closeSockets(
 }
 
 /** Maximum WebSockets that one call ends. */
-const AT_ONCE = 200
+const BATCH_SIZE = 200
 
 /** Ends WebSockets of nodes that have died: some of them, as long as `hasLost` finds any. */
 export async function closeLostSockets(tx: Transaction, _args: Record<never, never>): Promise<void> {
-  const lost = await tx.all<{ id: string; node: string }>(lostNodes(AT_ONCE))
+  const lost = await tx.all<{ id: string; node: string }>(lostNodes(BATCH_SIZE))
   for (const [node, sockets] of Map.groupBy(lost, row => row.node))
     await closeSockets(tx, {
       node,

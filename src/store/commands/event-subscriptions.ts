@@ -19,7 +19,7 @@ import {
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
 import { all, sql } from '../sql/tag.ts'
-import { beyond, CAPS } from './cap-sizes.ts'
+import { after, CAPS } from './cap-sizes.ts'
 import { sendMessage } from './emit.ts'
 import { authorize } from './event-authorization.ts'
 import { removeSubscriptions } from './remove-subscriptions.ts'
@@ -77,7 +77,7 @@ export async function createEventSubscription(
   const socket = wanted.session_id === null ? undefined : await findSocket(tx, wanted, wanted.session_id)
   if (socket !== undefined && 'problem' in socket) return socket
 
-  const cost = await costOf(tx, type, wanted, args.now)
+  const cost = await subscriptionCost(tx, type, wanted, args.now)
   const before = await subscriptionTotals(tx, wanted)
   const most = MAX_COST[wanted.method]
   if (before.total_cost + cost > most) return refuse('subscription_cost_exceeded', most)
@@ -120,7 +120,7 @@ async function refuseUnknownUsers(
 }
 
 /** Free if the user in the condition has authorized the client. */
-async function costOf(
+async function subscriptionCost(
   tx: Transaction,
   { subject }: EventType,
   wanted: NewEventSubscription,
@@ -206,7 +206,7 @@ async function capEndedSubscriptions(
   const excess = await tx.all<{ id: string }>(
     sql`select id from event_subscriptions
         where client_id = ${client_id} and owner = ${owner} and ended_at is not null and deleted_at is null
-        order by created_at desc, id desc${beyond(CAPS.endedSubscriptionsOfClient + 1)}`,
+        order by created_at desc, id desc${after(CAPS.endedSubscriptionsOfClient + 1)}`,
   )
   if (excess.length === 0) return 0
   await removeSubscriptions(

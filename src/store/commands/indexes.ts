@@ -5,7 +5,7 @@
  */
 import type { Transaction } from '../database.ts'
 import { sql, verbatim } from '../sql/tag.ts'
-import { noteFact } from './upkeep.ts'
+import { setFact } from './cleanup.ts'
 
 export const INDEXES_SET_ASIDE = 'indexes_set_aside'
 
@@ -45,7 +45,6 @@ async function missingIndexes(tx: Transaction): Promise<readonly string[]> {
 }
 
 async function noteMissing(tx: Transaction, statements: readonly string[]): Promise<void> {
-  if (statements.length > 0)
-    await noteFact(tx, { name: INDEXES_SET_ASIDE, value: JSON.stringify(statements) })
+  if (statements.length > 0) await setFact(tx, { name: INDEXES_SET_ASIDE, value: JSON.stringify(statements) })
   else await tx.run(sql`delete from facts where name = ${INDEXES_SET_ASIDE}`)
 }

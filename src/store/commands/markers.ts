@@ -38,7 +38,7 @@ export async function createMarker(
   }
 
   await tx.lock(sql`select user_id from streams where user_id = ${args.broadcaster_id}`, 'streams')
-  const found = await tx.get<Situation>(
+  const found = await tx.get<MarkerContext>(
     sql`select u.login, c.vod_enabled, s.video_id, s.started_at,
           (select max(m.position_seconds) from video_markers m where m.video_id = s.video_id) as latest,
           (select 1 from editors e where e.user_id = u.id and e.editor_id = ${caller.user_id}) as is_editor
@@ -122,7 +122,7 @@ const markerSubject = ({ id }: { id: string }): string => `marker/${id}`
 export const IDEMPOTENCY_MILLISECONDS = 24 * 3600 * 1000
 
 /** Everything needed to create a marker, read with one query. */
-interface Situation {
+interface MarkerContext {
   readonly login: string
   readonly vod_enabled: number
   readonly video_id: string | null

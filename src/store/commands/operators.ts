@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-import { noteFact } from './upkeep.ts'
+import { setFact } from './cleanup.ts'
 
 /** A named operator token to be stored, as its hash. */
 interface NewOperator {
@@ -51,5 +51,5 @@ export async function endOperatorSession(
   const fact = await tx.get<{ value: string }>(sql`select value from facts where name = ${ENDED_SESSIONS}`)
   const ended = (JSON.parse(fact?.value ?? '[]') as EndedSession[]).filter(([, ends]) => ends > args.now)
   const value = JSON.stringify([...ended, [args.id, args.ends]].slice(-MAX_ENDED_SESSIONS))
-  await noteFact(tx, { name: ENDED_SESSIONS, value })
+  await setFact(tx, { name: ENDED_SESSIONS, value })
 }

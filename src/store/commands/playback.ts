@@ -2,10 +2,10 @@ import { countSessions } from '../../domain/playback.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { lapsedViewers } from '../queries/streams.ts'
-import { isOneOf, limitedTo, lockRows, sql, tableOf } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockRows, sql, valuesTable } from '../sql/tag.ts'
 import { reportViewers } from './streams.ts'
 
-const AT_ONCE = 1000
+const BATCH_SIZE = 1000
 
 /**
  * Replaces the playback sessions that a node heard of, and sets the viewer counts of their channels to the number of
@@ -27,7 +27,7 @@ export async function reportPlayback(
     await tx.run(
       sql`insert into playback_viewers (user_id, node, sessions, reported_at)
           select user_id, cast(${args.node} as text), sessions, cast(${isoMillis(args.now)} as text)
-          from ${tableOf(rows, ['user_id', 'sessions'])} as given where 1 = 1
+          from ${valuesTable(rows, ['user_id', 'sessions'])} as given where 1 = 1
           on conflict (user_id, node) do update set sessions = excluded.sessions, reported_at = excluded.reported_at`,
     )
   const removed = await tx.all<{ user_id: string }>(
@@ -37,7 +37,7 @@ export async function reportPlayback(
           rows.map(({ user_id }) => user_id),
         )})
           or (user_id, node) in (
-            select user_id, node from playback_viewers where ${lapsedViewers(args.now)}${limitedTo(AT_ONCE)})
+            select user_id, node from playback_viewers where ${lapsedViewers(args.now)}${limitedTo(BATCH_SIZE)})
         returning user_id`,
   )
   const touched = [...new Set([...rows, ...removed].map(({ user_id }) => user_id))]

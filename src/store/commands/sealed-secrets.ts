@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
 import { SEALED_SECRETS, type SealedKind } from '../queries/sealed-secrets.ts'
-import { sql, tableOf, verbatim } from '../sql/tag.ts'
+import { sql, valuesTable, verbatim } from '../sql/tag.ts'
 
 /** A secret as it is sealed now, and as it was. */
 type ResealedSecret = Readonly<Record<'owner' | 'was' | 'key_id' | 'sealed' | 'lookup_hash', string>>
@@ -16,7 +16,7 @@ export async function resealSecrets(
   const hash = slot === undefined ? sql`` : sql`, lookup_hash = resealed.lookup_hash`
   return tx.run(
     sql`update ${table} set key_id = resealed.key_id, sealed = resealed.sealed${hash}
-        from ${tableOf(args.secrets, ['owner', 'was', 'key_id', 'sealed', 'lookup_hash'])} as resealed
+        from ${valuesTable(args.secrets, ['owner', 'was', 'key_id', 'sealed', 'lookup_hash'])} as resealed
         where ${table}.${verbatim(owner)} = resealed.owner and ${table}.sealed = resealed.was`,
   )
 }

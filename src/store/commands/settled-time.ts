@@ -1,7 +1,7 @@
 import { jumpBetween, type SettledTime, settledTime, settleTime } from '../../domain/settled-time.ts'
 import type { Transaction } from '../database.ts'
 import { sql, storeClock } from '../sql/tag.ts'
-import { noteFact } from './upkeep.ts'
+import { setFact } from './cleanup.ts'
 
 const FACT = 'clock-leads'
 
@@ -18,7 +18,7 @@ interface NotedTime {
  * Reads the clock and records the settled time. The earlier of the caller's and the store's clock counts, so a clock that is
  * ahead deletes nothing. Agreement of the two proves nothing: both may be the clock of the same machine.
  */
-export async function noteTime(
+export async function recordTime(
   tx: Transaction,
   args: {
     now: number
@@ -34,7 +34,7 @@ export async function noteTime(
   // If another process has recorded a time since, the elapsed time is unknown.
   const passed = args.last !== undefined && args.last.seen === before?.seen ? args.last.passed : 0
   const after = settleTime(before, { now, passed }, args.settlingMilliseconds)
-  await noteFact(tx, { name: FACT, value: JSON.stringify(after) })
+  await setFact(tx, { name: FACT, value: JSON.stringify(after) })
   return {
     now,
     settled: settledTime(after),

@@ -1,6 +1,6 @@
 import { type BucketSize, refilled } from '../../kit/token-buckets.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 /** A bucket shared by several processes. */
 interface SharedBucket extends BucketSize {
@@ -44,7 +44,7 @@ export async function leasePoints(
   await tx.run(
     sql`insert into rate_buckets (name, points, at, full_at)
         select name, cast(capacity as double precision), 0, ${storeClock}
-        from ${tableOf(fresh, ['name', 'capacity'])} as fresh where true order by name
+        from ${valuesTable(fresh, ['name', 'capacity'])} as fresh where true order by name
         on conflict (name) do nothing`,
   )
   await tx.lock(
@@ -72,7 +72,7 @@ export async function leasePoints(
   await tx.run(
     sql`update rate_buckets set points = cast(changed.points as double precision), at = ${storeClock},
           full_at = ${storeClock} + cast(changed.fills as bigint)
-        from ${tableOf(changed, ['name', 'points', 'fills'])} as changed where rate_buckets.name = changed.name`,
+        from ${valuesTable(changed, ['name', 'points', 'fills'])} as changed where rate_buckets.name = changed.name`,
   )
   return grants
 }

@@ -3,16 +3,16 @@
  * made them. Copies are tables without indexes beside the originals.
  */
 import type { Transaction } from '../database.ts'
-import { givenNumbers, sql, verbatim } from '../sql/tag.ts'
+import { overridingIdentity, sql, verbatim } from '../sql/tag.ts'
 import { WORLD_TABLES } from '../tables.ts'
 import { clearEverything } from './clear-everything.ts'
 
-const copyOf = (table: string) => verbatim(`snapshot_${table}`)
+const snapshotTable = (table: string) => verbatim(`snapshot_${table}`)
 
 export async function saveSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {
   await dropSnapshot(tx, {})
   for (const table of WORLD_TABLES)
-    await tx.run(sql`create table ${copyOf(table)} as select * from ${verbatim(table)}`)
+    await tx.run(sql`create table ${snapshotTable(table)} as select * from ${verbatim(table)}`)
 }
 
 /** Referenced tables come before referencing ones. */
@@ -27,9 +27,9 @@ export async function restoreSnapshot(tx: Transaction, _args: Record<never, neve
 }
 
 async function copyBack(tx: Transaction, table: (typeof WORLD_TABLES)[number]): Promise<void> {
-  await tx.run(sql`insert into ${verbatim(table)}${givenNumbers} select * from ${copyOf(table)}`)
+  await tx.run(sql`insert into ${verbatim(table)}${overridingIdentity} select * from ${snapshotTable(table)}`)
 }
 
 export async function dropSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {
-  for (const table of WORLD_TABLES) await tx.run(sql`drop table if exists ${copyOf(table)}`)
+  for (const table of WORLD_TABLES) await tx.run(sql`drop table if exists ${snapshotTable(table)}`)
 }

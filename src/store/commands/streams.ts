@@ -1,15 +1,15 @@
 import { reportViewers as viewerReport } from '../../contract/control/viewers.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoSeconds } from '../../kit/clock.ts'
-import { lazily } from '../../kit/lazily.ts'
-import { must } from '../../kit/must.ts'
+import { lazy } from '../../kit/lazy.ts'
 import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { liveStreamOf, liveStreams, readLive, refuseNotLive } from '../queries/streams.ts'
-import { isOneOf, lockRows, type Sql, sql, type TableRow, tableOf } from '../sql/tag.ts'
+import { isOneOf, lockRows, type Sql, sql, type TableRow, valuesTable } from '../sql/tag.ts'
 import { emitOffline, emitOnline } from './channel-events.ts'
-import { dismissPublisher } from './dismissals.ts'
+import { disconnectPublisher } from './disconnect-publisher.ts'
 
 /**
  * Publishes the current state of these live streams, and returns them. Their rows are locked first: otherwise a stream could
@@ -66,9 +66,9 @@ export async function startStream(
   },
 ): Promise<LiveStream | Refusal<'not_found'>> {
   const { user_id, started_at } = args
-  const [channel] = await tx.rowsOf(channelToStart, [user_id])
+  const [channel] = await tx.lookUp(channelToStart, [user_id])
   if (channel === undefined) return refuse('not_found', 'channel', user_id)
-  const [running] = await tx.rowsOf(runningStream, [user_id])
+  const [running] = await tx.lookUp(runningStream, [user_id])
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
     const viewer_count = args.viewer_count ?? 0
@@ -84,7 +84,7 @@ export async function startStream(
       sql`update streams set stopped_at = null, viewer_count = ${viewer_count} where user_id = ${user_id}`,
     )
   }
-  const [stream] = (await tx.rowsOf(liveStreamOf, [user_id])).map(readLive)
+  const [stream] = (await tx.lookUp(liveStreamOf, [user_id])).map(readLive)
   if (stream === undefined) throw new Error('the stream was just written')
   tx.publish({
     kind: 'stream',
@@ -102,33 +102,33 @@ export async function startStream(
 const newStream: RowWrite<RunningStream & TableRow> = rows =>
   sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
       select user_id, id, video_id, started_at, cast(viewer_count as integer)
-      from ${tableOf(rows, ['user_id', 'id', 'video_id', 'started_at', 'viewer_count'])} as news`
+      from ${valuesTable(rows, ['user_id', 'id', 'video_id', 'started_at', 'viewer_count'])} as news`
 
 const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
 
 /** Ends the running stream, and disconnects its publisher; its video stays. */
 export async function endStream(tx: Transaction, args: { user_id: string; now: number }) {
-  const ended = await takeOffAir(tx, args)
+  const ended = await endRunningStream(tx, args)
   if (ended === undefined) return refuseNotLive(tx, args.user_id)
-  await dismissPublisher(tx, args)
+  await disconnectPublisher(tx, args)
   const { user_id: _, video_id: __, ...before } = ended
   tx.record({ subject: streamSubject(args.user_id), before })
   return undefined
 }
 
 /** Ends and returns the running stream, if there is one. */
-export async function takeOffAir(
+export async function endRunningStream(
   tx: Transaction,
   { user_id, now }: { user_id: string; now: number },
 ): Promise<RunningStream | undefined> {
-  const [running] = await tx.rowsOf(runningStream, [user_id])
+  const [running] = await tx.lookUp(runningStream, [user_id])
   if (running === undefined) return undefined
   const at = isoSeconds(now)
   // Never before the start, even if the clock was set back.
   const ended_at = at < running.started_at ? running.started_at : at
   const [[channel]] = await Promise.all([
     // Read after the row of the stream is locked: a change of the game that committed before is seen.
-    tx.rowsOf(gameOfChannel, [user_id]),
+    tx.lookUp(gameOfChannel, [user_id]),
     running.video_id && tx.write(endedVideo, { user_id, ended_at }),
     tx.write(goneStream, user_id),
   ])
@@ -146,7 +146,7 @@ export async function takeOffAir(
 /** The last title, language and game of the channel stay (D-92). */
 const endedVideo: RowWrite<{ readonly user_id: string; readonly ended_at: string } & TableRow> = rows =>
   sql`update videos set ${asOfChannel}, ended_at = ended.ended_at
-      from ${tableOf(rows, ['user_id', 'ended_at'])} as ended
+      from ${valuesTable(rows, ['user_id', 'ended_at'])} as ended
       join channels c on c.user_id = ended.user_id join streams s on s.user_id = c.user_id
       where videos.id = s.video_id`
 
@@ -173,11 +173,11 @@ export async function reportViewers(
   if (changed.length === 0) return 0
   const rows = changed.map(({ user_id }) => ({
     user_id,
-    viewer_count: must(given.get(user_id), 'a viewer count'),
+    viewer_count: assertDefined(given.get(user_id), 'a viewer count'),
   }))
   await tx.run(
     sql`update streams set viewer_count = cast(report.viewer_count as integer)
-        from ${tableOf(rows, ['user_id', 'viewer_count'])} as report
+        from ${valuesTable(rows, ['user_id', 'viewer_count'])} as report
         where streams.user_id = report.user_id`,
   )
   tx.publish({
@@ -191,13 +191,13 @@ export async function reportViewers(
 }
 
 /** Loaded with the first report, because loading the validator slows down the start of the writer thread. */
-const viewerReportReader = lazily(async () => {
+const viewerReportReader = lazy(async () => {
   const { createJsonReader } = await import('../../domain/input.ts')
   return createJsonReader(viewerReport.body)
 })
 
 /** `reportViewers` for the text of a report: parses it in this thread, so the one that serves requests is not blocked. */
-export async function takeViewerReport(tx: Transaction, args: { text: string }) {
+export async function reportViewersFromJson(tx: Transaction, args: { text: string }) {
   const read = await viewerReportReader()
   const report = read(args.text)
   if (isRefusal(report)) return report
@@ -215,7 +215,7 @@ interface NewVideo extends TableRow {
 const newVideo: RowWrite<NewVideo> = rows =>
   sql`insert into videos (id, user_id, stream_id, created_at, title, language, game_id)
       select v.id, c.user_id, v.stream_id, v.created_at, c.title, c.language, c.game_id
-      from ${tableOf(rows, ['id', 'user_id', 'stream_id', 'created_at'])} as v
+      from ${valuesTable(rows, ['id', 'user_id', 'stream_id', 'created_at'])} as v
       join channels c on c.user_id = v.user_id`
 
 /** A video shows the title, language and game of the channel until its stream ends (D-92). */

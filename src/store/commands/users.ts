@@ -2,19 +2,19 @@ import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/user.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
 import { userColumns, userQueries } from '../queries/users.ts'
 import { sql } from '../sql/tag.ts'
 import { emitUserUpdate } from './channel-events.ts'
-import { dismissDeparted } from './dismissals.ts'
+import { dismissDeparted } from './disconnect-publisher.ts'
 import { endSubscriptionsAbout } from './end-subscriptions.ts'
 import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
-import { publishStreams, takeOffAir } from './streams.ts'
+import { endRunningStream, publishStreams } from './streams.ts'
 
 /** A stream key to be stored: sealed for reading it back, hashed for lookup at ingest. */
 export interface StoredStreamKey {
@@ -47,7 +47,7 @@ export async function putUser(
 
   if (before === undefined) {
     const [created] = await createUsers(tx, [{ ...args, login: args.login ?? login }])
-    return must(created, 'the user that was created')
+    return assertDefined(created, 'the user that was created')
   }
   const user = changed(before, { ...args, login })
   const { password_hash } = args
@@ -138,7 +138,7 @@ const recorded = (user: User, password_hash: string | undefined) => ({
 /** Deletes a user and all data that belongs to the user alone. Ends a running stream, and lets none start meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
-  await takeOffAir(tx, { user_id: args.id, now: args.now })
+  await endRunningStream(tx, { user_id: args.id, now: args.now })
   await dismissDeparted(tx, { user_id: args.id, now: args.now })
   await endSubscriptionsAbout(tx, args.id)
   await lockCountsAround(tx, args.id)

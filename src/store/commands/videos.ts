@@ -33,10 +33,10 @@ async function lockVideos(tx: Transaction, ids: readonly string[]): Promise<Stor
 async function removeVideos(tx: Transaction, videos: readonly StoredVideo[]): Promise<void> {
   const ids = videos.map(video => video.id)
   await tx.run(sql`delete from videos where ${isOneOf(sql`id`, ids)}`)
-  for (const { id, ...before } of videos) tx.record({ subject: subjectOf(id), before })
+  for (const { id, ...before } of videos) tx.record({ subject: videoSubject(id), before })
 }
 
-const subjectOf = (id: string): string => `video/${id}`
+const videoSubject = (id: string): string => `video/${id}`
 
 /** Notes which node has the recording of a video. */
 export async function noteRecording(tx: Transaction, args: { video_id: string; url: string }): Promise<void> {
@@ -82,6 +82,6 @@ export async function changeVideo(
     sql`update videos set title = ${after.title}, description = ${after.description}, view_count = ${after.view_count}
         where id = ${args.id}`,
   )
-  tx.record({ subject: subjectOf(args.id), before, after })
+  tx.record({ subject: videoSubject(args.id), before, after })
   return undefined
 }

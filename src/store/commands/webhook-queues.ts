@@ -2,7 +2,7 @@
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, type Sql, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 /** A full host is looked at again after this time even if no request to it ends. */
 export const BUSY_MILLISECONDS = 1000
@@ -17,7 +17,7 @@ export async function putIntoQueues(
 ): Promise<void> {
   if (waiting.length === 0) return
   await tx.run(
-    sql`update event_deliveries set waits_in = w.queue from ${tableOf(waiting, ['id', 'queue'])} as w
+    sql`update event_deliveries set waits_in = w.queue from ${valuesTable(waiting, ['id', 'queue'])} as w
         where event_deliveries.id = w.id and due_at is not null`,
   )
   const pauses = new Map(waiting.map(({ queue, milliseconds }) => [queue, { name: queue, milliseconds }]))
@@ -25,7 +25,7 @@ export async function putIntoQueues(
   await tx.run(
     sql`insert into event_queues (name, next_at)
         select name, ${storeClock} + cast(milliseconds as bigint)
-        from ${tableOf([...pauses.values()], ['name', 'milliseconds'])} as q where 1 = 1 order by name
+        from ${valuesTable([...pauses.values()], ['name', 'milliseconds'])} as q where 1 = 1 order by name
         on conflict (name) do update set next_at = event_queues.next_at`,
   )
 }
@@ -43,7 +43,7 @@ export async function rescheduleQueues(
   if (later.length === 0) return
   await tx.run(
     sql`update event_queues set next_at = ${storeClock} + cast(q.milliseconds as bigint)
-        from ${tableOf(later, ['name', 'milliseconds'])} as q where event_queues.name = q.name`,
+        from ${valuesTable(later, ['name', 'milliseconds'])} as q where event_queues.name = q.name`,
   )
 }
 

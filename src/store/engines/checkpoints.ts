@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { inTime } from '../../kit/in-time.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import type { StoreFiles } from './sqlite-files.ts'
 
 const LOOK_MILLISECONDS = 500
@@ -24,7 +24,7 @@ export class Checkpoints {
     const worker = this.#worker
     this.#worker = undefined
     if (worker === undefined) return
-    await inTime(
+    await withTimeout(
       CLOSE_MILLISECONDS,
       new Promise<void>(resolve => {
         worker.onmessage = () => resolve()

@@ -16,7 +16,7 @@ interface ConnectionTarget {
   readonly database: string
 }
 
-function targetOf(url: string): ConnectionTarget {
+function describeTarget(url: string): ConnectionTarget {
   const { hostname, username, pathname } = new URL(url)
   const role = decodeURIComponent(username)
   return {
@@ -86,7 +86,7 @@ async function isUnknownHost(host: string): Promise<boolean> {
 
 /** Explains an error of connecting to the server of a URL. */
 export async function connectionFailure(error: unknown, url: string): Promise<string> {
-  const target = targetOf(url)
+  const target = describeTarget(url)
   const thrown = error as ClientError
   const mayBeUnknown = thrown.code === 'ERR_POSTGRES_CONNECTION_REFUSED'
   return explainConnection(thrown, target, mayBeUnknown && (await isUnknownHost(target.host)))

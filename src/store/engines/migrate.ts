@@ -21,7 +21,7 @@ export interface Migrated {
 }
 
 /** Checksums of the texts in a dialect, to detect migrations that were edited after they had been applied. */
-export function checksumsOf(list: readonly Migration[], dialect: Dialect): readonly string[] {
+export function computeChecksums(list: readonly Migration[], dialect: Dialect): readonly string[] {
   return list.map(migration => sha256Hex(migration.text(dialect)))
 }
 
@@ -30,7 +30,7 @@ export const schemaFor = (
   applied: readonly AppliedMigration[],
   dialect: Dialect,
   list: readonly Migration[] = migrations,
-): SchemaState => stateOfSchema(applied, checksumsOf(list, dialect))
+): SchemaState => stateOfSchema(applied, computeChecksums(list, dialect))
 
 export const versionTable = ({ key }: Dialect): string => `create table if not exists schema_versions (
   version integer primary key,

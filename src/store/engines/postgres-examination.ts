@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { inTime } from '../../kit/in-time.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
@@ -33,7 +33,7 @@ const QUERY_MILLISECONDS = 10_000
 export async function examinePostgres(url: string): Promise<PostgresState> {
   const client = new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS, prepare: false })
   try {
-    return await inTime(QUERY_MILLISECONDS, readState(client), () => {
+    return await withTimeout(QUERY_MILLISECONDS, readState(client), () => {
       throw new Error(`no answer within ${QUERY_MILLISECONDS / 1000} s`)
     })
   } finally {

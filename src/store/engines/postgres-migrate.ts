@@ -15,13 +15,13 @@
  */
 
 import { SQL } from 'bun'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { type Migration, migrations } from '../schema/index.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { analyzeTables } from './analyze-tables.ts'
 import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import {
-  checksumsOf,
+  computeChecksums,
   type Migrated,
   readVersion,
   recordVersion,
@@ -29,7 +29,7 @@ import {
   schemaFor,
   versionTable,
 } from './migrate.ts'
-import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
+import { describeStep, type Step, splitSteps } from './postgres-steps.ts'
 import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
 /** Arbitrary; must differ from the advisory locks of other programs on the same database. */
@@ -177,14 +177,14 @@ class PostgresMigration {
   }
 
   async #apply(worker: SQL, version: number): Promise<void> {
-    const migration = must(this.#list[version - 1], `migration ${version}`)
+    const migration = assertDefined(this.#list[version - 1], `migration ${version}`)
     if (!migration.additive)
       this.#report(
         `migration ${version} is not additive: nodes of earlier versions cannot use the store any more; replace them`,
       )
-    const steps = stepsOf(migration.text(postgresDialect))
-    const checksum = must(
-      checksumsOf(this.#list, postgresDialect)[version - 1],
+    const steps = splitSteps(migration.text(postgresDialect))
+    const checksum = assertDefined(
+      computeChecksums(this.#list, postgresDialect)[version - 1],
       `the checksum of migration ${version}`,
     )
     const [progress] = await worker.unsafe(

@@ -18,7 +18,7 @@ export const WRITE_QUEUE_MILLISECONDS = 1000
  */
 const READ_QUEUE_MILLISECONDS = 2000
 /** How many reads share a connection, so that it is not idle while this process is busy. */
-const READS_AT_ONCE = 16
+const READ_CONCURRENCY = 16
 /** How long opening the first connections to a new primary may delay work. */
 export const PREPARE_MILLISECONDS = 1000
 
@@ -57,14 +57,14 @@ export interface Pools extends Readonly<Record<PoolName, ConnectionPool>> {
 /** Opens the first connection of each pool before any pool opens more: the server may not accept all of them. */
 export async function openPools(url: string, options: PoolOptions, onRefused: () => void): Promise<Pools> {
   const { pooled, log } = options
-  const sizes = sizesOf(options)
-  const poolOf = (name: PoolName, work: ConnectionPoolOptions['work'], isOptional = false) =>
+  const sizes = poolSizes(options)
+  const createPool = (name: PoolName, work: ConnectionPoolOptions['work'], isOptional = false) =>
     new ConnectionPool({
       work,
       isOptional,
       size: sizes[name],
       open: () => connect(url, pooled, work === 'reads' ? READS : WRITES),
-      depth: work === 'reads' ? READS_AT_ONCE : 1,
+      depth: work === 'reads' ? READ_CONCURRENCY : 1,
       maxWaitMilliseconds: work === 'reads' ? READ_QUEUE_MILLISECONDS : WRITE_QUEUE_MILLISECONDS,
       onReduced: ({ isFirst, ...reduced }) => {
         onRefused()
@@ -79,10 +79,10 @@ export async function openPools(url: string, options: PoolOptions, onRefused: ()
     })
   const pools: Pools = {
     host: hostIn(url),
-    reading: poolOf('reading', 'reads'),
-    writing: poolOf('writing', 'writes'),
-    reserved: poolOf('reserved', 'reads', true),
-    leasing: poolOf('leasing', 'writes', true),
+    reading: createPool('reading', 'reads'),
+    writing: createPool('writing', 'writes'),
+    reserved: createPool('reserved', 'reads', true),
+    leasing: createPool('leasing', 'writes', true),
     connectSeparately: (session = READS) => connect(url, pooled, session),
   }
   ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])
@@ -93,10 +93,10 @@ export async function openPools(url: string, options: PoolOptions, onRefused: ()
   return pools
 }
 
-export const poolsOf = (pools: Pools): ConnectionPool[] => POOLS.map(name => pools[name])
+export const listPools = (pools: Pools): ConnectionPool[] => POOLS.map(name => pools[name])
 
 export function measurePools(metrics: Metrics, options: PoolOptions, pools: Pools | undefined): void {
-  const sizes = sizesOf(options)
+  const sizes = poolSizes(options)
   const each = (of: (name: PoolName) => number | undefined) =>
     POOLS.map(pool => [{ pool }, of(pool) ?? 0] as const)
   metrics.gauge(
@@ -126,7 +126,7 @@ export function measurePools(metrics: Metrics, options: PoolOptions, pools: Pool
   )
 }
 
-export function sizesOf({ connections }: Pick<PoolOptions, 'connections'>): Record<PoolName, number> {
+export function poolSizes({ connections }: Pick<PoolOptions, 'connections'>): Record<PoolName, number> {
   const writing = Math.ceil(connections / 2)
   return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
 }

@@ -1,4 +1,4 @@
-import { statementsOf } from '../sql/statements.ts'
+import { splitStatements } from '../sql/statements.ts'
 
 /**
  * A step of a migration on PostgreSQL. Statements that change tables form one transaction. An index of an existing table is
@@ -20,7 +20,7 @@ const LIMITED = /^update (\w+) [\s\S]* limit [0-9]+\)$/
 const TABLE = /^create table if not exists (\w+)/
 
 /** The steps of a migration, in its order. */
-export function stepsOf(text: string): Step[] {
+export function splitSteps(text: string): Step[] {
   const steps: Step[] = []
   const created = new Set<string>()
   let statements: string[] = []
@@ -28,7 +28,7 @@ export function stepsOf(text: string): Step[] {
     if (statements.length > 0) steps.push({ kind: 'transaction', statements })
     statements = []
   }
-  for (const statement of statementsOf(text)) {
+  for (const statement of splitStatements(text)) {
     const table = TABLE.exec(statement)?.[1]
     if (table !== undefined) created.add(table)
     const separate: Step | undefined = LIMITED.test(statement)

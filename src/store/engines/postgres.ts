@@ -1,9 +1,9 @@
 import type { SQL } from 'bun'
 import { isRefusal } from '../../contract/problem.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
-import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import { requestScope } from '../../kit/request-scope.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import { Overloaded, Unavailable } from '../errors.ts'
@@ -13,7 +13,7 @@ import type { Migrated, SchemaOptions } from './migrate.ts'
 import { PostgresCommands } from './postgres-commands.ts'
 import { isUnknownToServer, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
 import { migratePostgres, postgresSchema } from './postgres-migrate.ts'
-import { type PoolOptions, type Pools, poolsOf, READ_MILLISECONDS } from './postgres-pools.ts'
+import { listPools, type PoolOptions, type Pools, READ_MILLISECONDS } from './postgres-pools.ts'
 import { Primary } from './postgres-primary.ts'
 import { requireServable } from './schema-state.ts'
 import { SchemaWatch } from './schema-watch.ts'
@@ -40,8 +40,8 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
   return {
     name: 'postgres',
     schema,
-    db: databaseOf(query => read(pools => readQueued(pools, query))),
-    reserved: databaseOf(query => read(pools => readReserved(pools, query))),
+    db: databaseName(query => read(pools => readQueued(pools, query))),
+    reserved: databaseName(query => read(pools => readReserved(pools, query))),
     snapshot: work => {
       watch.require()
       return readSnapshot(primary, work)
@@ -102,13 +102,13 @@ async function connectForMigration(pools: Pools): Promise<SQL[]> {
     if (failure === undefined) return connections
     await Promise.all(connections.map(connection => connection.close({ timeout: 0 }).catch(() => undefined)))
     if (!isTooManyConnections(failure.reason) || performance.now() > deadline) throw failure.reason
-    for (const pool of poolsOf(pools)) pool.closeIdle()
+    for (const pool of listPools(pools)) pool.closeIdle()
     await Bun.sleep(CONNECT_PAUSE_MILLISECONDS)
   }
 }
 
 /** A database whose queries run on a connection that `run` provides. */
-function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T>): Database {
+function databaseName(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T>): Database {
   return {
     all: query => run(async connection => postgresDatabase(connection).all(query)),
     get: query => run(async connection => postgresDatabase(connection).get(query)),
@@ -171,7 +171,7 @@ async function onPrimary<T>(
   const deadline = performance.now() + milliseconds
   const pools = await primary.pools()
   try {
-    const answer = await inTime(deadline - performance.now(), work(pools, deadline), () => {
+    const answer = await withTimeout(deadline - performance.now(), work(pools, deadline), () => {
       throw new Unavailable('PostgreSQL took too long')
     })
     primary.noteSuccess(pools)

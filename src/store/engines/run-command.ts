@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
 import { isRefusal } from '../../contract/problem.ts'
 import { type Author, type ChainPoint, chained, isChange, type Recording } from '../../domain/audit.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { type MaybePromise, chain as whenDone } from '../../kit/maybe-promise.ts'
-import { must } from '../../kit/must.ts'
 import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
-import { type CommandName, channelOf, commands } from '../command-list.ts'
+import { type CommandName, commands, groupedChannel } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
 import { rowInserts } from '../insert-rows.ts'
-import { type Query, type Sql, sql, tableOf, uuidValue } from '../sql/tag.ts'
+import { type Query, type Sql, sql, uuidValue, valuesTable } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
 /** The number of a chain is random, and has four bytes on both engines. */
@@ -70,7 +70,7 @@ export async function runGroup(
 ): Promise<(CommandOutcome | undefined)[]> {
   const combiner = new Combiner(db)
   const done: Performed[] = []
-  const lanes = [...Map.groupBy(jobs, channelOf).values()]
+  const lanes = [...Map.groupBy(jobs, groupedChannel).values()]
   // All have to end before the transaction does, also after a failure. The first failure is the cause of the others.
   const failures: unknown[] = []
   const run = async (lane: readonly Job[]) => {
@@ -125,8 +125,8 @@ class CommandTransaction implements Transaction {
     return this.#db.lock(query, table)
   }
 
-  rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]> {
-    return this.#combiner?.rowsOf(lookup, values) ?? this.#db.all(lookupQuery(lookup, values))
+  lookUp<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]> {
+    return this.#combiner?.lookUp(lookup, values) ?? this.#db.all(lookupQuery(lookup, values))
   }
 
   write<Row>(write: RowWrite<Row>, row: Row): MaybePromise<void> {
@@ -179,7 +179,7 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
   const rows = entries.map(({ change, ...place }) => ({ ...place, at, entry: JSON.stringify(change) }))
   await db.run(
     sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
-        from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
+        from ${valuesTable(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
   )
   return entries
 }
@@ -205,21 +205,21 @@ async function appendToAudit(
   let last: ChainPoint = { seq: Number(head.seq) - count, hash: head.hash }
   const rows = records.flatMap(({ author, recordings }) => {
     const added = chained({ ...author, chain }, recordings, last)
-    last = must(added.at(-1), 'the last row of a chain')
+    last = assertDefined(added.at(-1), 'the last row of a chain')
     return added.map(({ seq, at, actor, operation, subject, place, before, after, previous, hash }) => {
       return { seq, at, actor, operation, subject, place, before, after, previous, hash }
     })
   })
   const recordings = records.flatMap(each => each.recordings)
   const changed = recordings.flatMap(({ entitlements = [] }, index) => {
-    const { seq, at } = must(rows[index], 'the row of a recording')
+    const { seq, at } = assertDefined(rows[index], 'the row of a recording')
     const time = Date.parse(at)
     return entitlements.map(each => [each.timestamp, uuidValue(each.id), time, seq, head.number])
   })
   const statements = [
     sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
         select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
-        from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+        from ${valuesTable(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
     sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`,
     ...rowInserts('insert into audit_entitlements (timestamp, id, at, seq, chain)', changed, row => row),
   ]

@@ -32,7 +32,7 @@ export class SchemaWatch {
   }
 
   async check(): Promise<void> {
-    const refusal = refusalOf(await this.#schema())
+    const refusal = findRefusal(await this.#schema())
     if (refusal === this.#refusal) return
     this.#refusal = refusal
     if (refusal === undefined) this.#log?.info('the schema of the store can be served again')
@@ -44,7 +44,7 @@ export class SchemaWatch {
   }
 }
 
-function refusalOf(state: SchemaState): string | undefined {
+function findRefusal(state: SchemaState): string | undefined {
   try {
     requireServable(state)
     return undefined

@@ -1,9 +1,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { lazily } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazy.ts'
 import { migrations } from '../schema/index.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
-import { statementsOf } from '../sql/statements.ts'
+import { splitStatements } from '../sql/statements.ts'
 import { withSqlite } from './sqlite-connection.ts'
 
 /** `quick` checks the structure of every page; `full` also checks indexes against tables, and foreign keys. */
@@ -51,9 +51,9 @@ function foreignPartsIn(connection: Sqlite): string[] {
 }
 
 /** The triggers that migrations create, as SQLite keeps their text. */
-const ownTriggers = lazily(() =>
+const ownTriggers = lazy(() =>
   migrations.flatMap(({ text }) =>
-    statementsOf(text(sqliteDialect)).flatMap(statement => {
+    splitStatements(text(sqliteDialect)).flatMap(statement => {
       const [, definition] = /^create trigger if not exists (.*)$/s.exec(statement) ?? []
       return definition === undefined ? [] : [`CREATE TRIGGER ${definition}`]
     }),

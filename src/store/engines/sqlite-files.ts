@@ -32,14 +32,14 @@ export class StoreFiles {
 
   constructor({ file, ids }: Pick<StoreFiles, 'file' | 'ids'>) {
     this.file = file
-    this.log = logOf(file)
+    this.log = logFile(file)
     this.ids = ids
   }
 
   /** The files of a newly opened connection. */
   static of(file: string, connection: Sqlite): StoreFiles {
     touchLog(connection)
-    const paths = [file, logOf(file), `${file}-shm`]
+    const paths = [file, logFile(file), `${file}-shm`]
     const files = new StoreFiles({ file, ids: new Map(paths.map(path => [path, fileAt(path)])) })
     if (hasMoved(connection)) throw new StoreMoved(file)
     return files
@@ -66,7 +66,7 @@ export class StoreFiles {
   }
 }
 
-const logOf = (file: string) => `${file}-wal`
+const logFile = (file: string) => `${file}-wal`
 
 /** Makes the connection open the log, and create it if necessary, which happens at its first read. */
 function touchLog(connection: Sqlite): void {

@@ -2,7 +2,7 @@ import type { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { type Migration, migrations } from '../schema/index.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
-import { addedColumn, statementsOf } from '../sql/statements.ts'
+import { addedColumn, splitStatements } from '../sql/statements.ts'
 import {
   type Migrated,
   readVersion,
@@ -81,7 +81,7 @@ function appliedIn(connection: Sqlite): AppliedMigration[] {
 }
 
 function run(connection: Sqlite, text: string): void {
-  for (const statement of statementsOf(text)) {
+  for (const statement of splitStatements(text)) {
     const added = addedColumn(statement)
     if (added === undefined) connection.run(statement)
     else if (!hasColumn(connection, added.table, added.column)) connection.run(added.plain)

@@ -108,9 +108,9 @@ async function readSnapshot<T>(files: StoreFiles, read: (db: Database) => Promis
 
 /** A log that keeps growing indicates that checkpoints fail. */
 function measureFiles({ file, log }: StoreFiles, metrics: Metrics): void {
-  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const fileSize = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   metrics.gauge('strand_store_file_bytes', 'Size of the files of the embedded store.', [
-    [{ file: 'main' }, sizeOf(file)],
-    [{ file: 'log' }, sizeOf(log)],
+    [{ file: 'main' }, fileSize(file)],
+    [{ file: 'log' }, fileSize(log)],
   ])
 }

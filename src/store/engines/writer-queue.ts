@@ -8,8 +8,8 @@
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
-import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import type { CommandName } from '../command-list.ts'
 import type { Engine } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
@@ -312,7 +312,7 @@ function asError({ failure, message }: Extract<WriterAnswer, { failure: string }
 }
 
 const endsInTime = (start: (onEnd: () => void) => void): Promise<boolean> =>
-  inTime(
+  withTimeout(
     CLOSE_MILLISECONDS,
     new Promise<void>(start).then(() => true),
     () => false,

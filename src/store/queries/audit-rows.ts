@@ -16,10 +16,10 @@ export const storedKey = (row: StoredRow) => [row.at, row.chain, Number(row.seq)
 
 export const asEntries = (page: Page<StoredRow>): Page<AuditEntry> => ({
   ...page,
-  rows: page.rows.map(entryOf),
+  rows: page.rows.map(toAuditEntry),
 })
 
-export function entryOf({ previous: _, place: __, seq, before, after, ...row }: StoredRow): AuditEntry {
+export function toAuditEntry({ previous: _, place: __, seq, before, after, ...row }: StoredRow): AuditEntry {
   return { ...row, seq: Number(seq), before: JSON.parse(before), after: JSON.parse(after) }
 }
 

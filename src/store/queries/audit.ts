@@ -1,12 +1,12 @@
 /** Lists of the audit log. */
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { AuditEntry } from '../../contract/resources/audit.ts'
 import type { Database } from '../database.ts'
-import { keysetPage, pickedPage, pickFrom } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { filteredPage, keysetPage, pickFrom } from '../keyset.ts'
+import { orderBy } from '../keyset-order.ts'
 import { all, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
-import { entitlementOf, entitlementRows, type Granted, ofEntitlement } from './audit-entitlements.ts'
-import { asEntries, auditColumns, entryOf, type StoredRow, storedKey } from './audit-rows.ts'
+import { entitlementRows, findGranted, type Granted, ofEntitlement } from './audit-entitlements.ts'
+import { asEntries, auditColumns, type StoredRow, storedKey, toAuditEntry } from './audit-rows.ts'
 import { type AuditPoint, type AuditVerdict, verifyAudit } from './audit-verification.ts'
 
 export interface AuditFilter {
@@ -19,34 +19,35 @@ export interface AuditFilter {
   readonly until?: string | undefined
 }
 
-const inOrder = inOrderOf('at', 'chain', 'seq')
+const inOrder = orderBy('at', 'chain', 'seq')
 /** Rows of a subject that are searched for its creation. */
 const BEGINNING_ROWS = 100
 
 export const auditQueries = (db: Database) => ({
   /** Newest first. */
-  page: async (filter: AuditFilter, window: Window): Promise<Page<AuditEntry>> => {
+  page: async (filter: AuditFilter, window: PageRequest): Promise<Page<AuditEntry>> => {
     const { since, until, subject, operation, actor } = filter
     const list = {
       select: auditColumns,
       order: inOrder,
       descending: true,
-      keyOf: storedKey,
+      sortKey: storedKey,
       // Start after all rows that are not before `until`.
       window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
     }
     const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
     if (subject === undefined) {
-      const ranges = await rangesOf(db, filter)
+      const ranges = await findRanges(db, filter)
       return asEntries(await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges }))
     }
-    const keeps = (row: StoredRow) =>
+    const isWanted = (row: StoredRow) =>
       (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor
-    const granted = await entitlementOf(db, subject)
+    const granted = await findGranted(db, subject)
     const where = [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`, ...notOlder]
-    if (granted === undefined) return asEntries(await pickedPage<StoredRow>(db, { ...list, where, keeps }))
-    const read = (next: Window) => entitlementRows(db, granted, { ...list, where, window: next }, since)
-    return asEntries(await pickFrom<StoredRow>(read, { ...list, keeps }))
+    if (granted === undefined)
+      return asEntries(await filteredPage<StoredRow>(db, { ...list, where, filter: isWanted }))
+    const read = (next: PageRequest) => entitlementRows(db, granted, { ...list, where, window: next }, since)
+    return asEntries(await pickFrom<StoredRow>(read, { ...list, filter: isWanted }))
   },
 
   /** How an entitlement was granted, if that was recorded separately. */
@@ -56,15 +57,15 @@ export const auditQueries = (db: Database) => ({
       sql`${auditColumns} where ${all(ofEntitlement(granted))} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
     const row = rows.find(each => each.before === 'null')
-    return row && entryOf(row)
+    return row && toAuditEntry(row)
   },
 
   /** The changes of an entitlement since its grant, oldest first. */
-  changesOf: async (granted: Granted, window: Window): Promise<Page<AuditEntry>> => {
-    const list = { select: auditColumns, where: ofEntitlement(granted), order: inOrder, keyOf: storedKey }
-    const read = (next: Window) => entitlementRows(db, granted, { ...list, window: next })
-    const keeps = (row: StoredRow) => row.before !== 'null'
-    return asEntries(await pickFrom<StoredRow>(read, { ...list, window, keeps }))
+  changesOf: async (granted: Granted, window: PageRequest): Promise<Page<AuditEntry>> => {
+    const list = { select: auditColumns, where: ofEntitlement(granted), order: inOrder, sortKey: storedKey }
+    const read = (next: PageRequest) => entitlementRows(db, granted, { ...list, window: next })
+    const isWanted = (row: StoredRow) => row.before !== 'null'
+    return asEntries(await pickFrom<StoredRow>(read, { ...list, window, filter: isWanted }))
   },
 
   /** The number of rows according to the heads. */
@@ -86,7 +87,7 @@ export const auditQueries = (db: Database) => ({
  * The index ranges that serve a filter: one index has operation and time, the other actor, operation and time. Without an
  * operation there is one range per operation, of which the API has a limited number.
  */
-async function rangesOf(db: Database, { actor, operation }: AuditFilter): Promise<readonly Sql[]> {
+async function findRanges(db: Database, { actor, operation }: AuditFilter): Promise<readonly Sql[]> {
   if (actor === undefined) {
     const operations = operation === undefined ? await operationsIn(db, 'operation') : [operation]
     return operations.map(each => sql`operation = ${each}`)

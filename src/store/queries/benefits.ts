@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Benefit } from '../../contract/resources/benefit.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, fixed, plain } from '../columns.ts'
@@ -21,7 +21,7 @@ export const benefitQueries = (db: Database) => ({
   withIds: (ids: readonly string[]) => db.all<Benefit>(sql`${select} where ${isOneOf(sql`id`, ids)}`),
   page: (
     filter: OrganizationFilter & { readonly game_id?: string | undefined },
-    window: Window,
+    window: PageRequest,
   ): MaybePromise<Page<Benefit>> =>
     keysetPage<Benefit>(db, {
       select,

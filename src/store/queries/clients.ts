@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Client } from '../../contract/resources/client.ts'
 import { Columns, flag, json, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
@@ -66,7 +66,7 @@ export const clientQueries = (db: Database) => ({
   },
   page: async (
     filter: OrganizationFilter & { readonly owner_user_id?: string | undefined },
-    window: Window,
+    window: PageRequest,
   ): Promise<Page<Client>> => {
     const { owner_user_id } = filter
     const page = await keysetPage<StoredClient>(db, {

@@ -3,9 +3,9 @@
  * program has them as the contract does; this file converts.
  */
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
-import { must } from '../../kit/must.ts'
 import { uuidText } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { type Parameter, type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -61,7 +61,7 @@ class Names {
   learn(number: number): MaybePromise<void> {
     return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
       if (this.#names.size === MAX_NAMES) this.#names.clear()
-      this.#names.set(number, must(row, `the id behind the number ${number}`).id)
+      this.#names.set(number, assertDefined(row, `the id behind the number ${number}`).id)
     })
   }
 }
@@ -77,7 +77,7 @@ export class EntitlementReader {
   }
 
   read(rows: readonly EntitlementRow[]): MaybePromise<Entitlement[]> {
-    return this.#each(rows, entitlementOf)
+    return this.#each(rows, toEntitlement)
   }
 
   readOwned(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
@@ -85,14 +85,17 @@ export class EntitlementReader {
       if (this.#organizations.get(organization) === undefined)
         return chain(this.#organizations.learn(organization), () => this.readOwned(rows))
     return this.#each(rows, (row, benefit_id) => {
-      const organization_id = must(this.#organizations.get(row.organization), 'the id of an organization')
-      return { ...entitlementOf(row, benefit_id), organization_id }
+      const organization_id = assertDefined(
+        this.#organizations.get(row.organization),
+        'the id of an organization',
+      )
+      return { ...toEntitlement(row, benefit_id), organization_id }
     })
   }
 
   /** The rows as JSON. */
   prepare(rows: readonly EntitlementRow[]): MaybePromise<PreparedEntitlement[]> {
-    return this.#each(rows, (row, benefit_id) => preparedEntitlement(entitlementOf(row, benefit_id)))
+    return this.#each(rows, (row, benefit_id) => preparedEntitlement(toEntitlement(row, benefit_id)))
   }
 
   #each<T>(
@@ -126,7 +129,7 @@ export function preparedEntitlement(entitlement: Entitlement): PreparedEntitleme
   }
 }
 
-function entitlementOf(row: EntitlementRow, benefit_id: string): Entitlement {
+function toEntitlement(row: EntitlementRow, benefit_id: string): Entitlement {
   const timestamp = readTime(row.timestamp)
   const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
   return {

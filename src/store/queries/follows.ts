@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { ChannelFollower, FollowedChannel } from '../../contract/resources/channel.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
@@ -24,8 +24,8 @@ function endOfFollow(
 const followed = endOfFollow('broadcaster')
 const follower = endOfFollow('user')
 
-export const followedSortKey = followed.order.keyOf
-export const followerSortKey = follower.order.keyOf
+export const followedSortKey = followed.order.sortKey
+export const followerSortKey = follower.order.sortKey
 
 const ofUser = (id: string | undefined) => (id === undefined ? [] : [sql`user_id = ${id}`])
 const ofBroadcaster = (id: string | undefined) => (id === undefined ? [] : [sql`broadcaster_id = ${id}`])
@@ -51,7 +51,7 @@ export const followQueries = (db: Database) => {
     /** The channels that a user follows, or one of them. */
     followed: (
       { user_id, broadcaster_id }: { readonly user_id: string; readonly broadcaster_id?: string | undefined },
-      window: Window,
+      window: PageRequest,
     ): MaybePromise<Page<FollowedChannel>> =>
       keysetPage<FollowedChannel>(db, {
         ...followed,
@@ -63,7 +63,7 @@ export const followQueries = (db: Database) => {
     /** The followers of a channel, or one of them. */
     followers: (
       { broadcaster_id, user_id }: { readonly broadcaster_id: string; readonly user_id?: string | undefined },
-      window: Window,
+      window: PageRequest,
     ): MaybePromise<Page<ChannelFollower>> =>
       keysetPage<ChannelFollower>(db, {
         ...follower,

@@ -1,7 +1,7 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Game } from '../../contract/resources/game.ts'
-import { fold } from '../../domain/fold.ts'
 import type { GameSearch } from '../../domain/game-search.ts'
+import { normalizeName } from '../../domain/normalize-name.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
@@ -14,7 +14,7 @@ import { called, type NameFilter, type OrganizationFilter, ofOrganization } from
 export const gameColumns = new Columns<Game>(
   'games',
   { id: plain, name: plain, organization_id: plain, igdb_id: plain },
-  { name_folded: ({ name }) => fold(name) },
+  { name_normalized: ({ name }) => normalizeName(name) },
 )
 const { select } = gameColumns
 
@@ -29,8 +29,8 @@ export const gameQueries = (db: Database) => ({
     db.all<Game>(
       sql`${select} where ${isOneOf(sql`igdb_id`, ids)} and igdb_id <> '' order by length(id), id`,
     ),
-  search: (search: GameSearch, window: Window) => searchGames(db, search, window),
-  page: (filter: OrganizationFilter & NameFilter, window: Window): MaybePromise<Page<Game>> =>
+  search: (search: GameSearch, window: PageRequest) => searchGames(db, search, window),
+  page: (filter: OrganizationFilter & NameFilter, window: PageRequest): MaybePromise<Page<Game>> =>
     keysetPage<Game>(db, {
       select,
       where: [...ofOrganization(filter), ...called(filter)],

@@ -1,14 +1,14 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, fixed, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { orderBy } from '../keyset-order.ts'
 import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
 
-const BY_NAME = inOrderOf('name')
-export const mediaServerSortKey = BY_NAME.keyOf
+const BY_NAME = orderBy('name')
+export const mediaServerSortKey = BY_NAME.sortKey
 
 export const mediaServerColumns = new Columns<MediaServer>('media_servers', {
   name: plain,
@@ -70,7 +70,7 @@ export const mediaServerQueries = (db: Database) => ({
   find: (name: string): MaybePromise<MediaServer | undefined> =>
     db.get<MediaServer>(sql`${select} where name = ${name}`),
 
-  page: (window: Window): MaybePromise<Page<MediaServer>> =>
+  page: (window: PageRequest): MaybePromise<Page<MediaServer>> =>
     keysetPage<MediaServer>(db, { select, order: BY_NAME, window }),
 
   all: (): MaybePromise<MediaServerRow[]> =>
@@ -88,7 +88,7 @@ export const mediaServerQueries = (db: Database) => ({
           where p.adapter = ${adapter} and p.server = ${server}
           union all
           select session, '' as user_id, login, '' as current_login, departed_at as ended_at, departed_at as dismissed_at
-          from departed_publishers where adapter = ${adapter} and server = ${server}`,
+          from disconnected_publishers where adapter = ${adapter} and server = ${server}`,
     ),
 
   /** The sessions of a media server that are live, or whose recording is not known to be complete, with their videos. */
@@ -104,7 +104,7 @@ export const mediaServerQueries = (db: Database) => ({
       sql`select dismissed_at from publish_sessions
           where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}
           union all
-          select departed_at as dismissed_at from departed_publishers
+          select departed_at as dismissed_at from disconnected_publishers
           where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}`,
     ),
 
@@ -121,7 +121,7 @@ export const mediaServerQueries = (db: Database) => ({
             from publish_sessions p
             where p.dismissed_at is not null and p.adapter <> 'embedded'
             union all
-            select adapter, server, session, login, dismissed_at from departed_publishers
+            select adapter, server, session, login, dismissed_at from disconnected_publishers
             where dismissed_at is not null) as due
           join media_servers m on m.name = due.server and m.adapter = due.adapter and m.api_url is not null
           where ${isOneOf(sql`due.adapter`, adapters)}

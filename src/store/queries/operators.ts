@@ -1,20 +1,20 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { OperatorToken } from '../../contract/resources/operator.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { orderBy } from '../keyset-order.ts'
 import { sql } from '../sql/tag.ts'
 
-const BY_NAME = inOrderOf('name')
-export const operatorSortKey = BY_NAME.keyOf
+const BY_NAME = orderBy('name')
+export const operatorSortKey = BY_NAME.sortKey
 
 export const operatorQueries = (db: Database) => ({
   /** The operator whose token has this hash. */
   withToken: async (hash: string): Promise<string | undefined> =>
     (await db.get<{ name: string }>(sql`select name from operator_tokens where hash = ${hash}`))?.name,
 
-  page: (window: Window): MaybePromise<Page<OperatorToken>> =>
+  page: (window: PageRequest): MaybePromise<Page<OperatorToken>> =>
     keysetPage<OperatorToken>(db, {
       select: sql`select name, created_at from operator_tokens`,
       order: BY_NAME,

@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Organization } from '../../contract/resources/organization.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
@@ -14,8 +14,8 @@ const { select } = organizationColumns
 
 export const organizationQueries = (db: Database) => ({
   find: (id: string) => db.get<Organization>(sql`${select} where id = ${id.toLowerCase()}`),
-  page: (filter: NameFilter, window: Window): MaybePromise<Page<Organization>> =>
+  page: (filter: NameFilter, window: PageRequest): MaybePromise<Page<Organization>> =>
     keysetPage<Organization>(db, { select, where: called(filter), order: BY_ID, window }),
-  members: (organization_id: string, window: Window) =>
+  members: (organization_id: string, window: PageRequest) =>
     usersIn(db, 'members', 'user_id', sql`organization_id = ${organization_id.toLowerCase()}`, window),
 })

@@ -1,9 +1,9 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { orderBy } from '../keyset-order.ts'
 import { isOneOf, sql, statement } from '../sql/tag.ts'
 
 /** The main key of a channel has versions; extra keys have names. */
@@ -29,8 +29,8 @@ export interface KeyedChannel {
   readonly valid_until: string | null
 }
 
-const byName = inOrderOf('name')
-export const extraKeySortKey = byName.keyOf
+const byName = orderBy('name')
+export const extraKeySortKey = byName.sortKey
 
 /** Keys that have not expired. */
 export const isValid = (now: string) => sql`(valid_until is null or valid_until > ${now})`
@@ -54,7 +54,7 @@ export const streamKeyQueries = (db: Database) => ({
     ),
 
   /** The extra keys of a channel by name, without the keys; expired ones until they are swept. */
-  extras: (user_id: string, window: Window): MaybePromise<Page<ExtraStreamKey>> =>
+  extras: (user_id: string, window: PageRequest): MaybePromise<Page<ExtraStreamKey>> =>
     keysetPage<ExtraStreamKey>(db, {
       select: sql`select name, created_at, valid_until from extra_stream_keys`,
       where: [sql`user_id = ${user_id}`],

@@ -1,11 +1,11 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { User } from '../../contract/resources/user.ts'
-import { fold } from '../../domain/fold.ts'
+import { normalizeName } from '../../domain/normalize-name.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
-import { BY_NUMBER, idSortKey, inOrderOf } from '../keyset-order.ts'
+import { BY_NUMBER, idSortKey, orderBy } from '../keyset-order.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 export const userColumns = new Columns<User>(
@@ -19,7 +19,7 @@ export const userColumns = new Columns<User>(
     email: plain,
     created_at: plain,
   },
-  { display_name_folded: ({ display_name }) => fold(display_name) },
+  { display_name_folded: ({ display_name }) => normalizeName(display_name) },
 )
 const { select } = userColumns
 
@@ -29,19 +29,19 @@ export const userQueries = (db: Database) => ({
   withIds: (ids: readonly string[]) => db.all<User>(sql`${select} where ${isOneOf(sql`id`, ids)}`),
   withLogins: (logins: readonly string[]) =>
     db.all<User>(sql`${select} where ${isOneOf(sql`login`, logins)}`),
-  page: (window: Window): MaybePromise<Page<User>> =>
+  page: (window: PageRequest): MaybePromise<Page<User>> =>
     keysetPage<User>(db, { select, order: BY_NUMBER, window }),
 })
 
 const namedColumns = userColumns.from('u')
 
 /** The users on one side of a relation, in the text order of their ids, which is the order of its index. */
-export const usersIn = (db: Database, table: string, column: string, where: Sql, window: Window) =>
+export const usersIn = (db: Database, table: string, column: string, where: Sql, window: PageRequest) =>
   keysetPage<User>(db, {
     select: verbatim(`select ${column} as id from ${table}`),
     around: page => sql`select ${namedColumns} from (${page}) r join users u on u.id = r.id order by r.id`,
     where: [where],
-    order: inOrderOf(column),
+    order: orderBy(column),
     window,
-    keyOf: idSortKey,
+    sortKey: idSortKey,
   })

@@ -129,13 +129,13 @@ const games = ({ key }: Dialect): string => `
 create table if not exists games (
   id ${key} primary key,
   name ${key} not null,
-  name_folded ${key} not null,
+  name_normalized ${key} not null,
   organization_id ${key} references organizations (id),
   igdb_id ${key} not null default ''
 );
 create index if not exists games_by_number on games (length(id), id);
-create index if not exists games_by_folded_name on games (name_folded, length(id), id, name, igdb_id);
-create index if not exists games_in_name_order on games (name, length(id), id, name_folded, igdb_id);
+create index if not exists games_by_folded_name on games (name_normalized, length(id), id, name, igdb_id);
+create index if not exists games_in_name_order on games (name, length(id), id, name_normalized, igdb_id);
 create index if not exists games_by_igdb_id on games (igdb_id, length(id), id) where igdb_id <> '';
 create index if not exists games_of_organization on games (organization_id, length(id), id);
 create index if not exists games_of_organization_with_name on games (organization_id, name, length(id), id);
@@ -227,7 +227,7 @@ create index if not exists playback_viewers_by_time on playback_viewers (reporte
  * its publisher has to be disconnected by its media server, and cleared when that has happened. `encoder` is what its encoder
  * sends, as JSON, written every few seconds by the node that receives it.
  *
- * `departed_publishers` are those whose users were deleted while they published: their media servers have to disconnect them,
+ * `disconnected_publishers` are those whose users were deleted while they published: their media servers have to disconnect them,
  * and must not bring them back for another user who gets the login. `dismissed_at` is null once that is done.
  *
  * A media server reports publishers over HTTP. Its secret is stored as a hash; after a rotation the previous one stays valid for
@@ -298,7 +298,7 @@ create index if not exists publish_sessions_by_life on publish_sessions (alive_a
 create index if not exists publish_sessions_by_end on publish_sessions (ended_at);
 create index if not exists publish_sessions_dismissed on publish_sessions (dismissed_at) where dismissed_at is not null;
 
-create table if not exists departed_publishers (
+create table if not exists disconnected_publishers (
   adapter ${key} not null,
   server ${key} not null,
   session ${key} not null,

@@ -1,5 +1,5 @@
 /** Splits the text of a migration. A statement ends with a semicolon before a line that is not indented. */
-export function statementsOf(text: string): string[] {
+export function splitStatements(text: string): string[] {
   return text
     .split(/;\s*?\n(?=\S|\s*$|\s*?\n)/)
     .map(statement => statement.trim())

@@ -2,7 +2,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { insertVideo, updateRunningVideo } from '../commands/streams.ts'
 import type { Transaction } from '../database.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { orderBy } from '../keyset-order.ts'
 import { liveStreams } from '../queries/streams.ts'
 import { isOneOf, lockRows, sql, type TableRow, verbatim } from '../sql/tag.ts'
 import {
@@ -123,7 +123,7 @@ async function ownVideo(
 
 const markers = storedRows('marker', {
   table: 'video_markers',
-  order: inOrderOf('video_id', 'position_seconds', 'id'),
+  order: orderBy('video_id', 'position_seconds', 'id'),
 })
 
 export const marker: RowLines<'marker'> = {

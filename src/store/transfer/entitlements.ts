@@ -1,18 +1,18 @@
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
-import { referencesOf, type TransferLine } from '../../contract/resources/transfer.ts'
+import { listReferences, type TransferLine } from '../../contract/resources/transfer.ts'
 import { addEntitlements } from '../commands/add-entitlements.ts'
 import { recordStatuses } from '../commands/entitlements.ts'
 import type { KeyedOrder } from '../keyset-order.ts'
 import { readStatus, readTime, readUuid, storedStatus } from '../queries/entitlement-rows.ts'
 import { byTime, ofEitherStatus } from '../queries/entitlements.ts'
-import { asUuid, isOneOf, isOneOfUuids, lockRows, type Scalar, sql, tableOf } from '../sql/tag.ts'
+import { asUuid, isOneOf, isOneOfUuids, lockRows, type Scalar, sql, valuesTable } from '../sql/tag.ts'
 import { fixedFields, idClaim, type RowLines } from './line-type.ts'
 import { lineReader, readAll } from './stored-rows.ts'
 
 type Line = TransferLine<'entitlement'>
 
 const updatedAt = (line: Line) => line.last_updated ?? line.timestamp
-export const statusOf = (line: Line): FulfillmentStatus => line.fulfillment_status ?? 'CLAIMED'
+export const lineStatus = (line: Line): FulfillmentStatus => line.fulfillment_status ?? 'CLAIMED'
 
 /** Only the status of an entitlement changes. */
 export const sameGrant = fixedFields<'entitlement'>(
@@ -34,18 +34,18 @@ const asLines = lineReader('entitlement', {
 })
 
 // By time of the grant: in this order an import appends to most indexes.
-const order: KeyedOrder = { ...byTime, keyOf: row => [(row as Line).timestamp, (row as Line).id] }
+const order: KeyedOrder = { ...byTime, sortKey: row => [(row as Line).timestamp, (row as Line).id] }
 
-const keyOf = (line: object): string => (line as Line).id
+const lineKey = (line: object): string => (line as Line).id
 
 /** Compact rows: their ids are no text, and one status after the other is exported. */
 export const entitlement: RowLines<'entitlement'> = {
   type: 'entitlement',
   table: 'organization_entitlements',
-  references: referencesOf('entitlement'),
-  keyOf,
+  references: listReferences('entitlement'),
+  lineKey,
   find: async (db, lines, { forUpdate = false } = {}) => {
-    const query = sql`${select} where ${isOneOfUuids(sql`id`, lines.map(keyOf))}`
+    const query = sql`${select} where ${isOneOfUuids(sql`id`, lines.map(lineKey))}`
     const rows = await db.all<Record<string, Scalar>>(
       forUpdate ? sql`${query} order by id${lockRows}` : query,
     )
@@ -68,12 +68,12 @@ export const entitlement: RowLines<'entitlement'> = {
       added.map(line => ({
         ...line,
         organization_id: owners.get(line.benefit_id) ?? '',
-        fulfillment_status: statusOf(line),
+        fulfillment_status: lineStatus(line),
         last_updated: updatedAt(line),
       })),
     )
     const changed = changes.flatMap(({ line, row }) =>
-      row === undefined ? [] : [{ line, before: statusOf(row), after: statusOf(line) }],
+      row === undefined ? [] : [{ line, before: lineStatus(row), after: lineStatus(line) }],
     )
     if (changed.length === 0) return
     const rows = changed.map(({ line, after }) => {
@@ -81,7 +81,7 @@ export const entitlement: RowLines<'entitlement'> = {
     })
     await tx.run(
       sql`update organization_entitlements set fulfilled = cast(given.fulfilled as integer), last_updated = cast(given.last_updated as bigint)
-          from ${tableOf(rows, ['id', 'fulfilled', 'last_updated'])} as given where organization_entitlements.id = ${asUuid(sql`given.id`)}`,
+          from ${valuesTable(rows, ['id', 'fulfilled', 'last_updated'])} as given where organization_entitlements.id = ${asUuid(sql`given.id`)}`,
     )
     for (const [status, ofStatus] of Map.groupBy(changed, ({ before }) => before))
       for (const [next, some] of Map.groupBy(ofStatus, ({ after }) => after))

@@ -23,7 +23,7 @@ export async function checkLines(
   { stagesEntitlements = false } = {},
 ): Promise<Refusals> {
   const refused: Refusals = new Map()
-  for (const { type, start, lines } of runsOf(all)) {
+  for (const { type, start, lines } of splitRuns(all)) {
     const isStaging = stagesEntitlements && type === 'entitlement'
     const { refusals } = await compare(db, LINE_TYPES[type], lines, { earlier, isStaging })
     for (const [index, line] of lines.entries()) {
@@ -53,7 +53,7 @@ export async function importLines(
 ): Promise<ImportResult> {
   const counts: Partial<Record<TransferType, Counts>> = {}
   const refused: [index: number, why: string][] = []
-  for (const { type, start, lines } of runsOf(args.lines)) {
+  for (const { type, start, lines } of splitRuns(args.lines)) {
     const count = counts[type] ?? { created: 0, changed: 0, unchanged: 0 }
     counts[type] = count
     for (const [place, outcome] of (await importEach(tx, type, lines, args)).entries()) {
@@ -79,7 +79,7 @@ async function importEach(
   const outcomes = lines.map((given, index): Outcome => {
     const refused = refusals.get(index)
     if (refused !== undefined) return { refused }
-    const key = lineType.keyOf(given)
+    const key = lineType.lineKey(given)
     const row = rows.get(key)
     if (row === undefined && leavesStaged && type === 'entitlement') return 'staged'
     const line = lineType.writes === 'commands' ? lineType.asStored(given, row) : given
@@ -107,7 +107,7 @@ async function importEach(
 }
 
 /** Splits lines into runs of the same type, which are processed together. */
-function runsOf<L extends { readonly type: TransferType }>(
+function splitRuns<L extends { readonly type: TransferType }>(
   lines: readonly L[],
 ): { type: TransferType; start: number; lines: L[] }[] {
   const runs: { type: TransferType; start: number; lines: L[] }[] = []

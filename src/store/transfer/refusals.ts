@@ -19,7 +19,7 @@ export async function compare(
   lines: readonly TransferLine[],
   { earlier, isStaging = false }: { earlier?: EarlierLines; isStaging?: boolean } = {},
 ): Promise<{ rows: ReadonlyMap<string, StoredLine>; refusals: Refusals }> {
-  const { type, keyOf, writes } = lineType
+  const { type, lineKey, writes } = lineType
   const isApplied = earlier === undefined
   const checks = isStaging ? [] : lineType.checks
   const prepared = []
@@ -32,7 +32,7 @@ export async function compare(
   if (prepared.length === 0) return { rows, refusals }
   for (const [index, line] of lines.entries()) {
     if (refusals.has(index)) continue
-    const key = keyOf(line)
+    const key = lineKey(line)
     const row = rows.get(key)
     for (const refuseLine of prepared) {
       const why = refuseLine(line, row, key)
@@ -53,14 +53,14 @@ async function missingReferences(
 ): Promise<Refusals> {
   const refusals: Refusals = new Map()
   for (const [field, kind] of LINE_TYPES[type].references) {
-    const idOf = (line: TransferLine): string | undefined => {
+    const lineId = (line: TransferLine): string | undefined => {
       if (line.type === 'entitlement' && field === 'user_id' && line.user_deleted) return undefined
       return ((line as Values)[field] as string | null | undefined) || undefined
     }
-    const missing = await missingAmong(db, kind, new Set(lines.map(idOf)), earlier)
+    const missing = await missingAmong(db, kind, new Set(lines.map(lineId)), earlier)
     if (missing.size === 0) continue
     for (const [index, line] of lines.entries()) {
-      const id = idOf(line)
+      const id = lineId(line)
       if (id !== undefined && missing.has(id) && !refusals.has(index))
         refusals.set(index, `"${field}" names the ${kind} "${id}", which does not exist`)
     }

@@ -7,16 +7,16 @@
  * SQLite keeps the table in a file without a name, outside the store, and does not wait for the disk to write it.
  */
 import type { TransferLine } from '../../contract/resources/transfer.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { uuidBytes, uuidText } from '../../kit/uuid.ts'
-import { numbersOf } from '../commands/add-entitlements.ts'
+import { findNumbers } from '../commands/add-entitlements.ts'
 import { buildUniqueIndexes, dropIndexes } from '../commands/indexes.ts'
 import type { Database, Transaction } from '../database.ts'
 import { Conflict } from '../errors.ts'
 import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
 import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
-import { entitlement, sameGrant, statusOf } from './entitlements.ts'
+import { entitlement, lineStatus, sameGrant } from './entitlements.ts'
 import type { Counts, ImportResult } from './import-lines.ts'
 
 interface StagingResult extends Pick<ImportResult, 'refused'> {
@@ -46,8 +46,8 @@ export async function stageEntitlements(
         timestamp,
         uuidBytes(line.id),
         line.last_updated === undefined ? timestamp : Date.parse(line.last_updated),
-        must(benefits.get(line.benefit_id), 'the number of a staged benefit'),
-        storedStatus(statusOf(line)),
+        assertDefined(benefits.get(line.benefit_id), 'the number of a staged benefit'),
+        storedStatus(lineStatus(line)),
         line.user_id,
         line.game_id,
       ]
@@ -113,8 +113,8 @@ export async function addStagedEntitlements(tx: Transaction, { count }: { count:
   )
   const gone = benefits.find(({ organization_id }) => organization_id === '')
   if (gone !== undefined) throw new Conflict(`the benefit "${gone.benefit_id}" was deleted meanwhile`)
-  await numbersOf(tx, 'organization', benefits)
-  await numbersOf(tx, 'benefit', benefits)
+  await findNumbers(tx, 'organization', benefits)
+  await findNumbers(tx, 'benefit', benefits)
   const indexes = await dropIndexes(tx, 'organization_entitlements')
   const written = await tx.run(
     sql`with numbered as materialized (

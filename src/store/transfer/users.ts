@@ -4,7 +4,7 @@ import { rotateStreamKey } from '../commands/stream-keys.ts'
 import { createUsers, putUser } from '../commands/users.ts'
 import type { Transaction } from '../database.ts'
 import { userColumns } from '../queries/users.ts'
-import { sql, tableOf } from '../sql/tag.ts'
+import { sql, valuesTable } from '../sql/tag.ts'
 import {
   asGiven,
   type Check,
@@ -27,7 +27,7 @@ const rows = storedRows('user', {
 
 /** Refuses a login that is reserved, or that another user has, unless an earlier line renames that user. */
 const loginsAreFree: Check<'user'> = async (db, lines, earlier) => {
-  const given = tableOf(
+  const given = valuesTable(
     lines.map(({ login }) => ({ login })),
     ['login'],
   )

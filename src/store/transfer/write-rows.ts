@@ -1,7 +1,7 @@
 import type { TransferType } from '../../contract/resources/transfer.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type Scalar, sql, type TableRow, tableOf, verbatim } from '../sql/tag.ts'
+import { type Scalar, sql, type TableRow, valuesTable, verbatim } from '../sql/tag.ts'
 import type { Change, ImportLine, RowLines } from './line-type.ts'
 import { lineFields } from './stored-rows.ts'
 
@@ -24,28 +24,28 @@ export function writeRows<T extends TransferType>(
   const changing = fields.filter(field => !key.includes(field) && !fixed.includes(field))
   const isSame = key.map(each => `${table}.${each} = given.${each}`).join(' and ')
   return async (tx, changes, now) => {
-    const defaultsOf = await defaults?.(
+    const defaultsFor = await defaults?.(
       tx,
       changes.map(({ line }) => line),
       now,
     )
-    const rowOf = ({ line, row }: Change<T>): TableRow => {
-      const values: Readonly<Record<string, unknown>> = { ...(row ?? defaultsOf?.(line)), ...line }
+    const toRow = ({ line, row }: Change<T>): TableRow => {
+      const values: Readonly<Record<string, unknown>> = { ...(row ?? defaultsFor?.(line)), ...line }
       return Object.fromEntries(fields.map(field => [field, (values[field] ?? null) as Scalar]))
     }
-    const created = changes.filter(({ row }) => row === undefined).map(rowOf)
-    const changed = changes.filter(({ row }) => row !== undefined).map(rowOf)
+    const created = changes.filter(({ row }) => row === undefined).map(toRow)
+    const changed = changes.filter(({ row }) => row !== undefined).map(toRow)
     await insertRows(tx, `insert into ${table} (${fields.join(', ')})`, created, row =>
       fields.map(field => row[field] ?? null),
     )
     if (changed.length === 0) return
     // All columns of a table of values are text.
-    const cellOf = (field: string) =>
+    const toCell = (field: string) =>
       typeof changed[0]?.[field] === 'number' ? `cast(given.${field} as integer)` : `given.${field}`
-    const updates = changing.map(each => `${each} = ${cellOf(each)}`).join(', ')
+    const updates = changing.map(each => `${each} = ${toCell(each)}`).join(', ')
     await tx.run(
       sql`update ${verbatim(table)} set ${verbatim(updates)}
-          from ${tableOf(changed, fields)} as given where ${verbatim(isSame)}`,
+          from ${valuesTable(changed, fields)} as given where ${verbatim(isSame)}`,
     )
   }
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { chaptersOf } from '../../../src/domain/marker-export/chapters.ts'
+import { toChapters } from '../../../src/domain/marker-export/chapters.ts'
 import { writeMarkers } from '../../../src/domain/marker-export/formats.ts'
 import type { MarkerExport } from '../../../src/domain/marker-export/marked-video.ts'
 import { oneLine, videoName } from '../../../src/domain/marker-export/text.ts'
@@ -58,7 +58,7 @@ describe.skipIf(ffprobe === undefined || ffmpeg === undefined)('FFmpeg', () => {
     holds(given => {
       const file = fileWith('chapters.ffmetadata', writeMarkers('ffmetadata', given))
       const { chapters, format } = probe(file, '-show_chapters', '-show_format')
-      expect(chaptersIn(chapters)).toEqual(chaptersOf(given))
+      expect(chaptersIn(chapters)).toEqual(toChapters(given))
       const { title, artist } = format.tags
       expect([textOf(title), textOf(artist)]).toEqual([
         videoName(given.video),
@@ -83,14 +83,14 @@ describe.skipIf(ffprobe === undefined || ffmpeg === undefined)('FFmpeg', () => {
       ...quiet,
       ...['-i', plain, '-i', metadata, '-map_metadata', '1', '-map_chapters', '1', '-codec', 'copy', marked],
     ])
-    expect(probedChapters(marked)).toEqual(chaptersOf(given))
+    expect(probedChapters(marked)).toEqual(toChapters(given))
   })
 
   test('reads the cues of WebVTT, whatever their names contain', () => {
     holds(given => {
       const file = fileWith('chapters.vtt', writeMarkers('vtt', given))
       const packets = probe(file, '-show_packets').packets as { pts_time: string; duration_time: string }[]
-      const chapters = chaptersOf(given)
+      const chapters = toChapters(given)
       expect(packets.map(({ pts_time }) => Number(pts_time))).toEqual(chapters.map(({ start }) => start))
       expect(packets.map(each => Number(each.duration_time))).toEqual(
         chapters.map(({ start, end }) => end - start),

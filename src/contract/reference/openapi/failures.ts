@@ -1,7 +1,7 @@
-import { familyOf, type Operation, problemsOf } from '../../operation.ts'
+import { familyOf, listProblems, type Operation } from '../../operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../../problem.ts'
-import { standardErrorOf } from '../../standard-error.ts'
-import { strictProblemsOf } from '../../strict.ts'
+import { standardErrorText } from '../../standard-error.ts'
+import { listStrictProblems } from '../../strict.ts'
 import { byStatus } from '../statuses.ts'
 import { headersOfFailure } from './headers.ts'
 import { inOrder, type Json, type Schemas } from './schemas.ts'
@@ -50,8 +50,8 @@ export class Failures {
 
   /** The failures of an operation, by status. */
   of(operation: Operation, { strict }: { readonly strict: boolean }): Json {
-    const names = new Set<ProblemName>([...problemsOf(operation), 'internal'])
-    if (strict) for (const name of strictProblemsOf(operation)) names.add(name)
+    const names = new Set<ProblemName>([...listProblems(operation), 'internal'])
+    if (strict) for (const name of listStrictProblems(operation)) names.add(name)
     return Object.fromEntries(
       [...byStatus([...names])].map(([code, all]) => [code, this.#shared(operation, code, all)]),
     )
@@ -60,14 +60,14 @@ export class Failures {
   #shared(operation: Operation, code: number, names: readonly ProblemName[]): Json {
     const response = this.#response(operation, code, names)
     if (names.length > MOST_SHARED) return response
-    const form = formOf(operation)
+    const form = errorForm(operation)
     const key = [form === 'StandardFailure' ? 'openid' : familyOf(operation), ...names].join('.')
     this.#responses.set(key, response)
     return { $ref: `#/components/responses/${key}` }
   }
 
   #response(operation: Operation, code: number, names: readonly ProblemName[]): Json {
-    const form = formOf(operation)
+    const form = errorForm(operation)
     return {
       description: `${reasonPhrases[code]}: ${names.join(', ')}.`,
       headers: headersOfFailure(operation, names),
@@ -83,7 +83,7 @@ export class Failures {
   #schema(form: Form, names: readonly ProblemName[]): Json {
     const { description, fields } = FORMS[form]
     const schema = { type: 'object', description, required: Object.keys(fields), properties: fields }
-    const more = Object.fromEntries(names.flatMap(name => Object.entries(moreFieldsOf(name))))
+    const more = Object.fromEntries(names.flatMap(name => Object.entries(describeMoreFields(name))))
     if (Object.keys(more).length === 0) return this.#schemas.name(form, schema)
     return { ...schema, properties: { ...fields, ...more } }
   }
@@ -95,7 +95,7 @@ export class Failures {
   }
 }
 
-function formOf(operation: Operation): Form {
+function errorForm(operation: Operation): Form {
   if (operation.standardErrors) return 'StandardFailure'
   return familyOf(operation) === 'oauth' ? 'OAuthFailure' : 'Failure'
 }
@@ -107,7 +107,7 @@ type Rule = {
 }
 
 /** The fields that the error body of a problem has beside the usual ones. */
-function moreFieldsOf(name: ProblemName): Json {
+function describeMoreFields(name: ProblemName): Json {
   const { fields } = problems[name] as unknown as Rule
   return Object.fromEntries(Object.keys(fields?.('') ?? {}).map(field => [field, { type: 'string' }]))
 }
@@ -119,5 +119,5 @@ function exampleBody(form: Form, name: ProblemName): Json {
   const body = { status: rule.status, message: rule.message(...details) }
   if (form === 'OAuthFailure') return body
   if (form === 'Failure') return { error: reasonPhrases[rule.status], ...body, ...rule.fields?.(...details) }
-  return { error: standardErrorOf(name), error_description: body.message, ...body }
+  return { error: standardErrorText(name), error_description: body.message, ...body }
 }

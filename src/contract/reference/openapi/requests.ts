@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { type BodyForm, familyOf, type Operation } from '../../operation.ts'
-import { type Input, inputsOf } from '../inputs.ts'
+import { type Input, listInputs } from '../inputs.ts'
 import { linesContent } from './lines.ts'
 import { textOfParameter } from './parameter-texts.ts'
 import { type Json, referenceTo, type Schemas } from './schemas.ts'
@@ -22,15 +22,15 @@ export function parameterComponents(strict: boolean): Json {
   }
 }
 
-export function parametersOf(operation: Operation, schemas: Schemas): readonly Json[] {
-  const inputs = inputsOf(operation).filter(({ place }) => !place.endsWith('body'))
+export function describeParameters(operation: Operation, schemas: Schemas): readonly Json[] {
+  const inputs = listInputs(operation).filter(({ place }) => !place.endsWith('body'))
   return [
     ...(familyOf(operation) === 'helix' ? [{ $ref: '#/components/parameters/Client-Id' }] : []),
-    ...inputs.map(each => parameterOf(each, operation, schemas)),
+    ...inputs.map(each => describeParameter(each, operation, schemas)),
   ]
 }
 
-function parameterOf(
+function describeParameter(
   { name, place, required, description, schema }: Input,
   { example }: Operation,
   schemas: Schemas,
@@ -66,12 +66,13 @@ function withoutDescription(schema: TSchema): TSchema {
   return { ...rest, ...(items && { items: withoutDescription(items) }) } as TSchema
 }
 
-export function requestBodyOf(operation: Operation, schemas: Schemas): Json | undefined {
+export function describeRequestBody(operation: Operation, schemas: Schemas): Json | undefined {
   const { body, bodyLines, bodyFrom, example } = operation
   if (bodyLines !== undefined)
     return { required: true, content: linesContent(bodyLines, example.body, schemas) }
   if (body === undefined) return undefined
-  const schema = operation.forms === undefined ? schemas.use(body) : formsOf(operation.forms, body, schemas)
+  const schema =
+    operation.forms === undefined ? schemas.use(body) : describeForms(operation.forms, body, schemas)
   const isAnywhere = bodyFrom === 'anywhere'
   const types = isAnywhere && familyOf(operation) === 'oauth' ? [FORM_TYPE, JSON_TYPE] : [JSON_TYPE]
   return {
@@ -84,9 +85,9 @@ export function requestBodyOf(operation: Operation, schemas: Schemas): Json | un
 }
 
 /** A body of one of several forms, which a field with a fixed value distinguishes. */
-function formsOf(forms: Readonly<Record<string, BodyForm>>, body: TObject, schemas: Schemas): Json {
+function describeForms(forms: Readonly<Record<string, BodyForm>>, body: TObject, schemas: Schemas): Json {
   const references = Object.entries(forms).map(([name, form]) =>
-    schemas.name(name, formOf(form, body, schemas)),
+    schemas.name(name, describeForm(form, body, schemas)),
   )
   const [only] = references
   if (only !== undefined && references.length === 1) return only
@@ -95,7 +96,7 @@ function formsOf(forms: Readonly<Record<string, BodyForm>>, body: TObject, schem
   return { oneOf: references, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } }
 }
 
-function formOf(
+function describeForm(
   { description, fixed = {}, required, optional }: BodyForm,
   { properties }: TObject,
   schemas: Schemas,

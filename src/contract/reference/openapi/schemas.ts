@@ -124,7 +124,7 @@ function plain({
     digitsAreInteger && 'string',
     nullIsAbsent && 'null',
   ].filter(Boolean)
-  const format = formatOf(schema)
+  const format = chooseFormat(schema)
   const text = [description, hint && sentence(String(hint))].filter(Boolean).join(' ')
   return {
     ...(text !== '' && { description: text }),
@@ -138,7 +138,7 @@ function plain({
   }
 }
 
-function formatOf({ type, pattern, maximum = Number.POSITIVE_INFINITY }: Declared): string | undefined {
+function chooseFormat({ type, pattern, maximum = Number.POSITIVE_INFINITY }: Declared): string | undefined {
   if (type === 'integer') return maximum <= MAX_INT32 ? 'int32' : 'int64'
   return FORMATS[pattern ?? '']
 }
@@ -154,12 +154,12 @@ function isScalar({ title, enum: values, const: value }: Declared): boolean {
 /** Of variants that have a name: the field whose value is different in each. */
 function discriminator(variants: readonly Declared[]): Json {
   const [first] = variants
-  const constantOf = ({ properties }: Declared, field: string) =>
+  const findConstant = ({ properties }: Declared, field: string) =>
     properties?.[field]?.const as string | undefined
   const propertyName = Object.keys(first?.properties ?? {}).find(field =>
-    variants.every(each => each.title !== undefined && constantOf(each, field) !== undefined),
+    variants.every(each => each.title !== undefined && findConstant(each, field) !== undefined),
   )
   if (propertyName === undefined) return {}
-  const mapping = variants.map(each => [constantOf(each, propertyName), referenceTo(each.title ?? '')])
+  const mapping = variants.map(each => [findConstant(each, propertyName), referenceTo(each.title ?? '')])
   return { discriminator: { propertyName, mapping: Object.fromEntries(mapping) } }
 }

@@ -39,7 +39,7 @@ const APP = { appToken: [] }
 const ANY_TOKEN = [APP, { userToken: [] }]
 
 /** The credentials of an operation: one of these. In strict mode no operation of Helix is without a token. */
-export function securityOf({ access, credentials }: Operation, strict: boolean): readonly Json[] {
+export function describeSecurity({ access, credentials }: Operation, strict: boolean): readonly Json[] {
   switch (access.kind) {
     case 'operator':
       return [{ operatorToken: [] }]

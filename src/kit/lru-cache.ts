@@ -10,7 +10,7 @@ interface Options<Value> {
  * one, and when that is full, the older one is dropped. The cost is constant, unlike deleting the oldest entry of a single
  * map, which has to skip the slots of deleted entries.
  */
-export class Recent<Value> {
+export class LruCache<Value> {
   readonly #most: number
   readonly #options: Options<Value>
   #young = new Map<string, Value>()

@@ -1,5 +1,5 @@
 /** The result of the work, or that of `late` if the work takes longer. The work is not cancelled. */
-export async function inTime<T, Late>(
+export async function withTimeout<T, Late>(
   milliseconds: number,
   work: T | Promise<T>,
   late: () => Late,

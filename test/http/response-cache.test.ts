@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../../src/domain/caller.ts'
-import { HotAnswers } from '../../src/http/hot-answers.ts'
+import { ResponseCache } from '../../src/http/response-cache.ts'
 
 const anonymous: Caller = { kind: 'anonymous' }
 const app: Caller = { kind: 'app', client_id: 'c', organization_id: null }
@@ -8,7 +8,7 @@ const MINUTE = 60_000
 
 describe('kept answers', () => {
   test('are found by the same caller with the same question, as often as they are asked for', async () => {
-    const hot = new HotAnswers()
+    const hot = new ResponseCache()
     hot.at(1, 0).keep(anonymous, 'first=1', '{"data":["é"]}')
     for (let n = 0; n < 3; n++) {
       expect(await hot.at(1, n).find(anonymous, 'first=1')?.text()).toBe('{"data":["é"]}')
@@ -18,7 +18,7 @@ describe('kept answers', () => {
   })
 
   test('are gone when the version moves, also back to a former one, and after a minute', () => {
-    const hot = new HotAnswers()
+    const hot = new ResponseCache()
     hot.at(1, 0).keep(anonymous, '', '{}')
     expect(hot.at(1, MINUTE).find(anonymous, '')).toBeDefined()
     expect(hot.at(1, MINUTE + 1).find(anonymous, '')).toBeUndefined()
@@ -28,7 +28,7 @@ describe('kept answers', () => {
   })
 
   test('that were made while the version moved on are never found', () => {
-    const hot = new HotAnswers()
+    const hot = new ResponseCache()
     const before = hot.at(1, 0)
     const after = hot.at(2, 0)
     before.keep(anonymous, '', '{}')
@@ -37,7 +37,7 @@ describe('kept answers', () => {
   })
 
   test('are few', () => {
-    const answers = new HotAnswers().at(1, 0)
+    const answers = new ResponseCache().at(1, 0)
     const callers = Array.from({ length: 10 }, (_, n): Caller => ({ ...app, client_id: String(n) }))
     for (const caller of callers) for (let n = 0; n < 100; n++) answers.keep(caller, String(n), '{}')
     const found = callers.flatMap(caller =>

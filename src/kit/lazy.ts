@@ -1,5 +1,5 @@
 /** Computes a value on first use, once. */
-export function lazily<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
     made ??= { value: make() }

@@ -1,4 +1,4 @@
 /** Text as searches compare it: without the difference between upper and lower case. */
-export function fold(text: string): string {
+export function normalizeName(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }

@@ -19,7 +19,7 @@ export interface SweepTimes {
 }
 
 /** Reads the clock before each sweep, and logs when it jumped and when it has settled. */
-export class SettledClock {
+export class TrustedClock {
   readonly #options: SettledClockOptions
   readonly #monotonic: () => number
   #last: { readonly seen: number; readonly at: number } | undefined
@@ -36,7 +36,7 @@ export class SettledClock {
     const { store, clock, settlingMilliseconds } = this.#options
     const at = this.#monotonic()
     const last = this.#last && { seen: this.#last.seen, passed: Math.round(at - this.#last.at) }
-    const { now, settled, seen, isSettling, jump } = await store.commands.noteTime({
+    const { now, settled, seen, isSettling, jump } = await store.commands.recordTime({
       now: clock.now(),
       settlingMilliseconds,
       last,

@@ -10,7 +10,7 @@ export interface Channel {
   readonly display_name: string
 }
 
-export const Masthead = ({
+export const Header = ({
   channel,
   title,
   byline,

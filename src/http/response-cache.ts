@@ -7,7 +7,7 @@ const MAX_AGE_MILLISECONDS = 60_000
  * A cache of responses, dropped when the version of the data behind them changes. They are dropped after a minute in any
  * case, because a cursor in a response is valid for a limited time only.
  */
-export class HotAnswers {
+export class ResponseCache {
   #answers = new Answers()
   #version = -1
   #since = 0

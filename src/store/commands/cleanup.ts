@@ -8,9 +8,9 @@ const FEED_MILLISECONDS = 10 * 60 * 1000
 /** Used codes are kept for a month: presenting one again revokes its tokens. */
 const REPLAY_MILLISECONDS = 30 * 24 * 3600 * 1000
 /** Maximum rows of one kind deleted per call, so that a sweep never holds the writer for long. */
-const AT_ONCE = 1000
+const BATCH_SIZE = 1000
 /** Deleting a video deletes its markers too, which may be many. */
-const VIDEOS_AT_ONCE = 100
+const VIDEO_BATCH_SIZE = 100
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** Every rate limit is full again within this time. */
 const MAX_WINDOW_MILLISECONDS = DAY_MILLISECONDS
@@ -30,27 +30,27 @@ export async function sweep(
   const tokensFrom = isoMillis(args.settled - (args.keepTokensDays ?? 0) * DAY_MILLISECONDS)
   const expired = [
     sql`delete from feed where seq in (select seq from feed where at < ${isoMillis(args.now - FEED_MILLISECONDS)}
-          order by at limit ${AT_ONCE})`,
+          order by at limit ${BATCH_SIZE})`,
     sql`delete from feed where seq in (select seq from feed where at > ${isoMillis(args.now + FEED_MILLISECONDS)}
-          order by at limit ${AT_ONCE})`,
+          order by at limit ${BATCH_SIZE})`,
     sql`delete from idempotency_keys where (client_id, user_id, name) in (
           select client_id, user_id, name from idempotency_keys
-          where created_at < ${isoMillis(args.settled - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
+          where created_at < ${isoMillis(args.settled - IDEMPOTENCY_MILLISECONDS)} limit ${BATCH_SIZE})`,
     sql`delete from stream_keys where (user_id, version) in (
-          select user_id, version from stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
+          select user_id, version from stream_keys where valid_until < ${settled} limit ${BATCH_SIZE})`,
     sql`delete from extra_stream_keys where (user_id, name) in (
-          select user_id, name from extra_stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
+          select user_id, name from extra_stream_keys where valid_until < ${settled} limit ${BATCH_SIZE})`,
     sql`delete from authorization_codes where hash in (
           select hash from authorization_codes
-          where expires_at < ${isoMillis(args.settled - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,
+          where expires_at < ${isoMillis(args.settled - REPLAY_MILLISECONDS)} limit ${BATCH_SIZE})`,
     sql`delete from device_codes where hash in (
-          select hash from device_codes where expires_at < ${settled} limit ${AT_ONCE})`,
-    sql`delete from sessions where hash in (select hash from sessions where expires_at < ${settled} limit ${AT_ONCE})`,
+          select hash from device_codes where expires_at < ${settled} limit ${BATCH_SIZE})`,
+    sql`delete from sessions where hash in (select hash from sessions where expires_at < ${settled} limit ${BATCH_SIZE})`,
     sql`delete from rate_buckets where name in (
-          select name from rate_buckets where full_at < ${storeClock} limit ${AT_ONCE})`,
+          select name from rate_buckets where full_at < ${storeClock} limit ${BATCH_SIZE})`,
     sql`delete from rate_buckets where name in (
           select name from rate_buckets
-          where full_at > ${storeClock} + cast(${MAX_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
+          where full_at > ${storeClock} + cast(${MAX_WINDOW_MILLISECONDS} as bigint) limit ${BATCH_SIZE})`,
   ]
   let removed = await sweepTokens(tx, tokensFrom, args.settled)
   for (const rows of expired) removed += await tx.run(rows)
@@ -61,7 +61,7 @@ export async function sweep(
 async function sweepTokens(tx: Transaction, expiredBefore: string, now: number): Promise<number> {
   const gone = await tx.all<{ client_id: string; user_id: string | null }>(
     sql`delete from tokens
-        where hash in (select hash from tokens where expires_at < ${expiredBefore} limit ${AT_ONCE})
+        where hash in (select hash from tokens where expires_at < ${expiredBefore} limit ${BATCH_SIZE})
         returning client_id, user_id`,
   )
   const users = gone.flatMap(({ user_id }) => user_id ?? [])
@@ -88,12 +88,12 @@ export async function forgetVideos(tx: Transaction, args: { before: string }): P
           select v.id from videos v
           where v.created_at < ${args.before} and v.ended_at < ${args.before}
             and not exists (select 1 from streams s where s.video_id = v.id)
-          order by v.created_at, v.id limit ${VIDEOS_AT_ONCE})`,
+          order by v.created_at, v.id limit ${VIDEO_BATCH_SIZE})`,
   )
 }
 
 /** Deleting a subscription deletes its verification and revocation too. */
-const SUBSCRIPTIONS_AT_ONCE = 100
+const SUBSCRIPTION_BATCH_SIZE = 100
 
 /**
  * Deletes events from before `before` with their deliveries, and subscriptions that ended before, as far as they have no
@@ -103,25 +103,25 @@ export async function forgetEvents(tx: Transaction, args: { before: string }): P
   const steps = [
     sql`delete from event_deliveries where seq in (
           select d.seq from events e join event_deliveries d on d.event_seq = e.seq
-          where e.occurred_at < ${args.before} and d.due_at is null limit ${AT_ONCE})`,
+          where e.occurred_at < ${args.before} and d.due_at is null limit ${BATCH_SIZE})`,
     sql`delete from events where seq in (
           select e.seq from events e
           where e.occurred_at < ${args.before}
             and not exists (select 1 from event_deliveries d where d.event_seq = e.seq)
-          order by e.occurred_at limit ${AT_ONCE})`,
+          order by e.occurred_at limit ${BATCH_SIZE})`,
     sql`delete from event_subscriptions where id in (
           select s.id from event_subscriptions s
           where s.ended_at < ${args.before}
             and not exists (select 1 from event_deliveries d
               where d.subscription_id = s.id and (d.due_at is not null or d.event_seq is not null))
-          order by s.ended_at limit ${SUBSCRIPTIONS_AT_ONCE})`,
+          order by s.ended_at limit ${SUBSCRIPTION_BATCH_SIZE})`,
   ]
   let removed = 0
   for (const rows of steps) removed += await tx.run(rows)
   return removed
 }
 
-export async function noteFact(tx: Transaction, args: { name: string; value: string }): Promise<void> {
+export async function setFact(tx: Transaction, args: { name: string; value: string }): Promise<void> {
   await tx.run(
     sql`insert into facts (name, value) values (${args.name}, ${args.value})
         on conflict (name) do update set value = excluded.value`,
