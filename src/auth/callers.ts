@@ -3,7 +3,6 @@ import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
 import { LruCache } from '../kit/lru-cache.ts'
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
@@ -47,12 +46,12 @@ export class Callers implements FeedSubscriber {
   }
 
   /** The token; undefined if it is unknown, expired or malformed. */
-  find(token: string, now: number): MaybePromise<AccessToken | undefined> {
+  async find(token: string, now: number): Promise<AccessToken | undefined> {
     const hash = hashToken(token)
     const known = this.#known.get(hash)
     if (known === undefined && !isWellFormed(token) && !isSiteToken(token)) return undefined
-    const found = known !== undefined && isFresh(known) ? known : this.#refresh(token, hash, known)
-    return chain(found, token => (token !== undefined && token.ends > now ? token : undefined))
+    const found = known !== undefined && isFresh(known) ? known : await this.#refresh(token, hash, known)
+    return found !== undefined && found.ends > now ? found : undefined
   }
 
   /** The token if it is cached, not expired, and was read recently. What is cached was issued: its form needs no check. */
@@ -200,35 +199,37 @@ export type Resolution = Caller | 'invalid'
 export const ANONYMOUS: Caller = { kind: 'anonymous' }
 
 /** The caller behind `Authorization: Bearer <token>` (D-2). */
-export function resolveCaller(
+export async function resolveCaller(
   callers: Callers,
   header: string | null,
   clock: Clock,
-): MaybePromise<Resolution> {
-  if (header?.startsWith(USUAL_SCHEME)) {
-    const known = callers.cached(header.slice(USUAL_SCHEME.length), clock.now())
-    if (known !== undefined) return known.caller
-  }
+): Promise<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (token === 'invalid') return 'invalid'
-  return chain(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
+  return (await callers.find(token, clock.now()))?.caller ?? 'invalid'
+}
+
+/** The caller without asking the store; undefined if the store has to be asked. */
+export function cachedCaller(callers: Callers, header: string | null, clock: Clock): Resolution | undefined {
+  if (header === null) return ANONYMOUS
+  if (!header.startsWith(USUAL_SCHEME)) return undefined
+  return callers.cached(header.slice(USUAL_SCHEME.length), clock.now())?.caller
 }
 
 /**
  * The operator behind the header: the holder of the initial token, or a named one. Named operators are looked up each time,
  * since their calls are rare: every process rejects a revoked token at once.
  */
-export function resolveOperator(
+export async function resolveOperator(
   operatorToken: string,
   store: Pick<Store, 'operators'>,
   header: string | null,
-): MaybePromise<Resolution> {
+): Promise<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (sameSecret(token, operatorToken)) return { kind: 'operator', name: null }
   if (!isWellFormed(token)) return 'invalid'
-  return chain(store.operators.withToken(hashToken(token)), name =>
-    name === undefined ? 'invalid' : { kind: 'operator', name },
-  )
+  const name = await store.operators.withToken(hashToken(token))
+  return name === undefined ? 'invalid' : { kind: 'operator', name }
 }

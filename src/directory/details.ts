@@ -7,7 +7,6 @@
  * As at every load, what is read may be newer than the point of the directory: the entries that lead there are applied later,
  * which is harmless. An entry about a stream has all its details, so what is read never replaces them.
  */
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import { Unavailable } from '../store/errors.ts'
 import type { ChannelDetails, RankedStream } from '../store/queries/streams.ts'
 import type { LiveRows } from './live-rows.ts'
@@ -18,8 +17,8 @@ const SLICE = 500
 
 /** Where details come from. */
 export interface DetailSource {
-  detailsOf(user_ids: readonly string[]): MaybePromise<readonly ChannelDetails[]>
-  gamesOf(ids: readonly string[]): MaybePromise<readonly { readonly id: string; readonly name: string }[]>
+  detailsOf(user_ids: readonly string[]): Promise<readonly ChannelDetails[]>
+  gamesOf(ids: readonly string[]): Promise<readonly { readonly id: string; readonly name: string }[]>
   /** Applies all entries of the feed. */
   catchUp(): Promise<void>
 }

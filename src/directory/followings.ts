@@ -25,8 +25,13 @@ export class Followings implements FeedSubscriber {
     })
   }
 
+  /** The channels that a user follows, if they are in memory. */
+  known(user_id: string): readonly Channel[] | undefined {
+    return this.#known.get(user_id)
+  }
+
   /** The channels that a user follows. */
-  of(user_id: string): readonly Channel[] | Promise<readonly Channel[]> {
+  async of(user_id: string): Promise<readonly Channel[]> {
     return this.#known.get(user_id) ?? this.#lookUp(user_id)
   }
 

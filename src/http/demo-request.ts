@@ -1,5 +1,4 @@
 import { isTokenCaller } from '../domain/caller.ts'
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { DemoControls } from '../operations/demo-controls.ts'
 import { spoilResponse } from './apply-fault.ts'
 import type { RequestContext } from './request-context.ts'
@@ -8,12 +7,10 @@ import type { RequestContext } from './request-context.ts'
 export function concludeDemoRequest(
   demo: DemoControls,
   context: RequestContext,
-  answered: MaybePromise<Response>,
-): MaybePromise<Response> {
-  return chain(answered, response => {
-    if (isRecorded(context)) record(demo, context, response)
-    return context.plannedFault === undefined ? response : spoilResponse(context, response)
-  })
+  response: Response,
+): Response | Promise<Response> {
+  if (isRecorded(context)) record(demo, context, response)
+  return context.plannedFault === undefined ? response : spoilResponse(context, response)
 }
 
 /**

@@ -2,7 +2,7 @@
  * Interprets the declaration of an operation: runs the checks of D-9 in order for each request, then calls the handler.
  * Whatever depends on the declaration alone is computed once.
  */
-import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
+import { ANONYMOUS, cachedCaller, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, hasAnswer, type Operation } from '../contract/operation.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
 import { listStrictRules, type StrictRule } from '../contract/strict.ts'
@@ -11,7 +11,6 @@ import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorName, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { lazy } from '../kit/lazy.ts'
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Faults } from '../operations/faults.ts'
 import {
   type Implementation,
@@ -67,7 +66,7 @@ export class Endpoint {
   readonly isFromMemory: boolean
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
-  readonly #hot = new ResponseCache()
+  readonly #cache = new ResponseCache()
   readonly #reader: () => InputReader
   readonly #paging: Paging
   readonly #write: (answer: unknown) => string
@@ -98,58 +97,77 @@ export class Endpoint {
     this.#strictChecks = this.#isStrict ? listStrictChecks(this.operation) : []
   }
 
-  /**
-   * Token, rate limit, client, kind, scope; then the input, the injected fault, and the checks of the operation. Nearly every
-   * request passes without waiting: closures are created only where one has to wait.
-   */
-  answer(context: RequestContext, params: Params): MaybePromise<Response> {
-    const resolution = this.#resolve(context)
-    return resolution instanceof Promise
-      ? resolution.then(resolved => this.#answerCaller(context, params, resolved))
-      : this.#answerCaller(context, params, resolution)
+  /** A response that is in memory as bytes needs no promise; every other one passes through the pipeline. */
+  answer(context: RequestContext, params: Params): Response | Promise<Response> {
+    return this.#answerFromCache(context) ?? this.#answer(context, params)
   }
 
-  #answerCaller(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
-    const taken = this.#takePoint(context, resolution)
-    return taken instanceof Promise
-      ? taken.then(() => this.#answerAdmitted(context, params, resolution))
-      : this.#answerAdmitted(context, params, resolution)
-  }
-
-  #answerAdmitted(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
+  /** The checks of D-9 in order, the injected fault, the handler. */
+  async #answer(context: RequestContext, params: Params): Promise<Response> {
+    const resolution = this.#cachedCaller(context) ?? (await this.#resolve(context))
+    if (this.family === 'helix') {
+      // Every response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17).
+      const payer = resolution === 'invalid' ? ANONYMOUS : resolution
+      const { limiter } = this.#dependencies
+      const { address } = context
+      this.#requireAllowed(
+        context,
+        payer,
+        limiter.takeLocally(payer, address) ?? (await limiter.take(payer, address)),
+      )
+    } else this.#takeFromAddress(context)
     const caller = this.#admit(context, resolution)
-    const faults = this.#dependencies.services.demo?.faults
-    if (faults?.concern(this.operation.id)) return this.#answerWithFault(context, params, caller, faults)
-    const body = this.#bodyFor(context, params, caller)
-    return body instanceof Promise
-      ? body.then(known => this.#respond(context, caller, known))
-      : this.#respond(context, caller, body)
+    const call = this.#read(context, params, caller)
+    if (this.operation.body !== undefined) await this.#readBody(call, context)
+    const instead = this.#faults && (await this.#injectFault(this.#faults, context, call))
+    if (instead !== undefined) return instead
+    const cache = this.#cacheFor(context)
+    const answer = await this.#handle(call, this.#servicesFor(caller))
+    const body = this.#writeBody(context, answer)
+    if (typeof body === 'string') cache?.keep(caller, context.search, body)
+    return this.#respond(context, caller, body)
   }
 
-  #resolve(context: RequestContext): MaybePromise<Resolution> {
+  /** Undefined if it is not cached, or if the store has to be asked for the caller or a point. */
+  #answerFromCache(context: RequestContext): Response | undefined {
+    const cache = this.#cacheFor(context)
+    if (cache === undefined || this.#faults?.concern(this.operation.id)) return undefined
+    const resolution = this.#cachedCaller(context)
+    if (resolution === undefined || resolution === 'invalid') return undefined
+    const body = cache.find(resolution, context.search)
+    if (body === undefined) return undefined
+    const allowance = this.#dependencies.limiter.takeLocally(resolution, context.address)
+    if (allowance === undefined) return undefined
+    this.#requireAllowed(context, resolution, allowance)
+    return this.#respond(context, this.#admit(context, resolution), body)
+  }
+
+  /** The cached responses that are valid now; undefined if the response depends on more than the version of the data. */
+  #cacheFor(context: RequestContext) {
+    const version = this.#versionOf?.(this.#dependencies.services, context.search)
+    return version === undefined ? undefined : this.#cache.at(version, context.began)
+  }
+
+  /** The caller if it is known without asking the store. */
+  #cachedCaller(context: RequestContext): Resolution | undefined {
     if (this.operation.access.kind === 'open') return ANONYMOUS
+    if (this.family === 'control') return context.operator
+    const { callers, clock } = this.#dependencies.services
+    return cachedCaller(callers, context.authorization, clock)
+  }
+
+  async #resolve(context: RequestContext): Promise<Resolution> {
     const { authorization } = context
     const { callers, clock, store } = this.#dependencies.services
-    if (this.family === 'control') {
-      return context.operator ?? resolveOperator(this.#dependencies.operatorToken, store, authorization)
-    }
-    const resolved = resolveCaller(callers, authorization, clock)
-    if (!(resolved instanceof Promise)) return resolved
-    return resolved.catch(async thrown => {
+    if (this.family === 'control')
+      return resolveOperator(this.#dependencies.operatorToken, store, authorization)
+    try {
+      return await resolveCaller(callers, authorization, clock)
+    } catch (thrown) {
       // The caller is unknown while the store is unavailable, but the response needs its rate limit headers.
       context.allowance = await this.#dependencies.limiter.take(ANONYMOUS, context.address)
       throw thrown
-    })
-  }
-
-  /** Every Helix response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17). */
-  #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
-    if (this.family !== 'helix') return this.#takeFromAddress(context)
-    const payer = resolution === 'invalid' ? ANONYMOUS : resolution
-    const allowance = this.#dependencies.limiter.take(payer, context.address)
-    return allowance instanceof Promise
-      ? allowance.then(granted => this.#requireAllowed(context, payer, granted))
-      : this.#requireAllowed(context, payer, allowance)
+    }
   }
 
   #requireAllowed(context: RequestContext, payer: Caller, allowance: Allowance): void {
@@ -185,45 +203,22 @@ export class Endpoint {
     if (this.#isStrict) raise('client_id_missing')
   }
 
-  /** Applies the fault that was planned for this call, if any. The input decides, so it is read first. */
-  async #answerWithFault(
-    context: RequestContext,
-    params: Params,
-    caller: Caller,
+  get #faults(): Faults | undefined {
+    return this.#dependencies.services.demo?.faults
+  }
+
+  /** The response of the fault that was planned for this call, if any. The input decides. */
+  async #injectFault(
     faults: Faults,
-  ): Promise<Response> {
-    const call = await this.#read(context, params, caller)
+    context: RequestContext,
+    call: EndpointCall,
+  ): Promise<Response | undefined> {
+    if (!faults.concern(this.operation.id)) return undefined
     const fault = faults.take(this.operation.id, {
       ...(call.filters as object),
       ...(call.body as object),
     })
-    const instead = fault && (await applyFault(fault, this.operation, context))
-    return instead ?? this.#respond(context, caller, await this.#run(context, call))
-  }
-
-  /** The response body: a cached one if it is still valid. */
-  #bodyFor(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
-    const version = this.#versionOf?.(this.#dependencies.services, context.search)
-    if (version === undefined) return this.#callHandler(context, params, caller)
-    const answers = this.#hot.at(version, context.began)
-    const cached = answers.find(caller, context.search)
-    if (cached !== undefined) return cached
-    return chain(this.#callHandler(context, params, caller), text => {
-      if (typeof text === 'string') answers.keep(caller, context.search, text)
-      return text
-    })
-  }
-
-  #callHandler(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
-    const call = this.#read(context, params, caller)
-    return call instanceof Promise ? call.then(ready => this.#run(context, ready)) : this.#run(context, call)
-  }
-
-  #run(context: RequestContext, call: EndpointCall): MaybePromise<ResponseBody> {
-    const answer = this.#handle(call, this.#servicesFor(call.caller))
-    return answer instanceof Promise
-      ? answer.then(known => this.#writeBody(context, known))
-      : this.#writeBody(context, answer)
+    return fault && applyFault(fault, this.operation, context)
   }
 
   #writeBody(context: RequestContext, answer: unknown): ResponseBody {
@@ -258,7 +253,7 @@ export class Endpoint {
   }
 
   /** Reads and checks parameters and body, and opens the cursor. */
-  #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<EndpointCall> {
+  #read(context: RequestContext, params: Params, caller: Caller): EndpointCall {
     const { operation } = this
     if (operation.answerLines !== undefined) context.holdOpen()
     const reader = this.#reader()
@@ -274,12 +269,12 @@ export class Endpoint {
     if (operation.params !== undefined) call.params = reader.params(params) as never
     if (operation.bodyLines !== undefined)
       call.bodyPieces = readApiPieces(context.request, this.#dependencies.importBytes)
-    if (operation.body !== undefined) return this.#readBody(call, context)
-    if (operation.page !== undefined) call.window = this.#paging.readPageRequest(call)
+    if (operation.page !== undefined && operation.body === undefined)
+      call.window = this.#paging.readPageRequest(call)
     return call
   }
 
-  async #readBody(call: EndpointCall, context: RequestContext): Promise<EndpointCall> {
+  async #readBody(call: EndpointCall, context: RequestContext): Promise<void> {
     const { request } = context
     const pairs = parseQuery(context.search)
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
@@ -295,7 +290,6 @@ export class Endpoint {
     else if (this.operation.bodyFrom === 'text') call.bodyText = decodeText(bytes)
     else call.body = reader.body(parseJsonObject(bytes), pairs) as never
     call.window = this.#paging.readPageRequest(call)
-    return call
   }
 
   #respond(context: RequestContext, caller: Caller, body: ResponseBody): Response {

@@ -13,7 +13,6 @@
  */
 import type { Caller } from '../domain/caller.ts'
 import { Batcher } from '../kit/batcher.ts'
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import {
   type BucketSize,
@@ -113,7 +112,16 @@ export class LeasedLimiter implements Limiter {
     })
   }
 
-  take(caller: Caller, address: () => string): MaybePromise<Allowance> {
+  async take(caller: Caller, address: () => string): Promise<Allowance> {
+    const local = this.takeLocally(caller, address)
+    if (local !== undefined) return local
+    const sizes = this.#sizes[callerBucket(caller)]
+    const account = this.#accounts.get(caller, address, () => newAccount(sizes, performance.now()))
+    const leased = await this.#spendLeased(caller, address, account, sizes)
+    return leased ?? this.#fallback.takeLocally(caller, address)
+  }
+
+  takeLocally(caller: Caller, address: () => string): Allowance | undefined {
     const sizes = this.#sizes[callerBucket(caller)]
     if (sizes.whole.capacity === 0) return fullBucket(Date.now())
     const now = performance.now()
@@ -124,11 +132,7 @@ export class LeasedLimiter implements Limiter {
       return currentAllowance(account, sizes, now, true)
     }
     if (isRefused(account, now)) return currentAllowance(account, sizes, now, false)
-    if (now < this.#unavailableUntil) return this.#fallback.take(caller, address)
-    return chain(
-      this.#spendLeased(caller, address, account, sizes),
-      allowance => allowance ?? this.#fallback.take(caller, address),
-    )
+    return now < this.#unavailableUntil ? this.#fallback.takeLocally(caller, address) : undefined
   }
 
   measure(metrics: Metrics): void {

@@ -1,7 +1,6 @@
 /** Listeners: sockets that accept requests, and how they stop. */
 import http from 'node:http'
 import type { EventSockets, SocketRequest } from '../events/event-sockets.ts'
-import { chain } from '../kit/maybe-promise.ts'
 import type { Peer } from './request-context.ts'
 import { UPGRADED } from './socket-response.ts'
 
@@ -48,7 +47,7 @@ export function listen(
           fetch: (request, server) => {
             const answer = handle(request, new Connection(request, server, loopback))
             if (answer === UPGRADED) return undefined
-            return draining ? chain(answer, withConnectionClose) : answer
+            return draining ? Promise.resolve(answer).then(withConnectionClose) : answer
           },
           websocket: {
             ...SOCKET_LIMITS,

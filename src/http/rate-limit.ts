@@ -1,6 +1,5 @@
 import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
 import { LruCache } from '../kit/lru-cache.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { toNetwork } from '../kit/network.ts'
 import { type BucketSize, perMinute, refill, type TokenBucket, takePoint } from '../kit/token-buckets.ts'
@@ -25,7 +24,9 @@ const SHOWN_WHEN_OFF = 800
 
 export interface Limiter {
   /** Takes a point from the caller's bucket, unless it is empty. */
-  take(caller: Caller, address: () => string): MaybePromise<Allowance>
+  take(caller: Caller, address: () => string): Promise<Allowance>
+  /** The same without asking the store; undefined, and nothing is taken, if the store has to be asked. */
+  takeLocally(caller: Caller, address: () => string): Allowance | undefined
   /** Only limits shared by several processes have metrics. */
   measure(metrics: Metrics): void
 }
@@ -41,7 +42,11 @@ export class LocalLimiter implements Limiter {
     this.#now = monotonic
   }
 
-  take(caller: Caller, address: () => string): Allowance {
+  async take(caller: Caller, address: () => string): Promise<Allowance> {
+    return this.takeLocally(caller, address)
+  }
+
+  takeLocally(caller: Caller, address: () => string): Allowance {
     const size = this.#sizes[callerBucket(caller)]
     if (size.capacity === 0) return fullBucket(Date.now())
     const now = this.#now()

@@ -16,7 +16,6 @@
  */
 import { Fifo } from '../kit/fifo.ts'
 import type { Log } from '../kit/log.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 
 const PLACES = 128
@@ -58,7 +57,7 @@ export class RequestQueue implements Measured {
    * Begins the work, now or later, or refuses it. A need of `place` must be followed by `leave`, when the work has ended;
    * not if it was refused.
    */
-  run<T>(need: Need, now: number, work: () => MaybePromise<T>, refuse: () => T): MaybePromise<T> {
+  run<T>(need: Need, now: number, work: () => T | Promise<T>, refuse: () => T): T | Promise<T> {
     if (need === 'free') return work()
     if (this.#timer === undefined) this.#beginTicking(now)
     this.#hasHadRequests = true
@@ -66,7 +65,7 @@ export class RequestQueue implements Measured {
     if (queue.length === 0 && now - this.#turnBegan < TURN_MILLISECONDS && this.#take(need)) return work()
     if (queue.length >= MAX_WAITING) return this.#refuse(refuse)
     return new Promise((resolve, reject) => {
-      const settle = (answer: () => MaybePromise<T>) => {
+      const settle = (answer: () => T | Promise<T>) => {
         try {
           resolve(answer())
         } catch (error) {

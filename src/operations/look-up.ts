@@ -1,11 +1,9 @@
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
-
 /** One of the parameters that name rows. */
 interface LookUpKey<Row> {
   /** As sent; absent if the parameter was not. */
   readonly values: readonly string[] | undefined
   /** The rows with one of these values. If several rows share a value, they are in their order in the answer. */
-  readonly find: (values: readonly string[]) => MaybePromise<readonly Row[]>
+  readonly find: (values: readonly string[]) => Promise<readonly Row[]>
   /** The value that names a row. */
   readonly valueIn: (row: Row) => string
 }
@@ -14,21 +12,15 @@ interface LookUpKey<Row> {
  * The rows that a request names, in the order of the keys and of the values of each, every row once. A value that names
  * nothing, whatever its form, is absent (D-62).
  */
-export function lookUp<Row extends { readonly id: string }>(
+export async function lookUp<Row extends { readonly id: string }>(
   ...keys: readonly LookUpKey<Row>[]
-): MaybePromise<Row[]> {
+): Promise<Row[]> {
   const byId = new Map<string, Row>()
-  let done: MaybePromise<unknown>
-  for (const key of keys) {
-    const { values = [], find, valueIn } = key
+  for (const { values = [], find, valueIn } of keys) {
     if (values.length === 0) continue
-    done = chain(done, () =>
-      chain(find(values), rows => {
-        const byValue = Map.groupBy(rows, valueIn)
-        // A row that is there already keeps its place.
-        for (const value of values) for (const row of byValue.get(value) ?? []) byId.set(row.id, row)
-      }),
-    )
+    const byValue = Map.groupBy(await find(values), valueIn)
+    // A row that is there already keeps its place.
+    for (const value of values) for (const row of byValue.get(value) ?? []) byId.set(row.id, row)
   }
-  return chain(done, () => [...byId.values()])
+  return [...byId.values()]
 }

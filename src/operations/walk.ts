@@ -1,7 +1,6 @@
 import type { PageRequest } from '../contract/page.ts'
 import { pointIn, type WalkPage } from '../directory/stream-page.ts'
 import type { Rank } from '../domain/ranking.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Services } from './implement.ts'
 
 type Walked = Pick<Services, 'directory' | 'history'>
@@ -10,26 +9,14 @@ type Walked = Pick<Services, 'directory' | 'history'>
 type Needs = 'shown' | 'all'
 
 /** Cuts a page of the directory, after loading the point in history where the walk began if the directory lacks it. */
-export function cutAlongWalk<Row extends Rank>(
-  walked: Walked,
-  window: PageRequest,
-  needs: Needs,
-  cut: () => WalkPage<Row>,
-): MaybePromise<WalkPage<Row>> {
-  const { directory, history } = walked
-  if (!directory.isComplete) return cutAfterStart(walked, window, needs, cut)
-  const point = pointIn(window)
-  return point === undefined || directory.knows(point) ? cut() : history.reach(point).then(cut)
-}
-
-async function cutAfterStart<Row extends Rank>(
+export async function cutAlongWalk<Row extends Rank>(
   { directory, history }: Walked,
   window: PageRequest,
   needs: Needs,
   cut: () => WalkPage<Row>,
 ): Promise<WalkPage<Row>> {
-  if (needs === 'all') await directory.complete()
+  if (needs === 'all' && !directory.isComplete) await directory.complete()
   const point = pointIn(window)
   if (point !== undefined && !directory.knows(point)) await history.reach(point)
-  return needs === 'all' ? cut() : directory.completePage(cut)
+  return directory.isComplete ? cut() : directory.completePage(cut)
 }

@@ -6,7 +6,6 @@ import type { SiteGrant } from '../auth/site-tokens.ts'
 import { type Client, createClient } from '../client/index.ts'
 import type { Scope } from '../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../contract/site-client.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Browser } from './browser.ts'
 import { type PageServices, readSession, type SessionServices } from './session.ts'
 
@@ -24,7 +23,7 @@ export async function apiFor(
 export const inProcessClient = (
   { publicUrl, siteTokens, clock }: Pick<PageServices, 'publicUrl' | 'siteTokens' | 'clock'>,
   grant: SiteGrant,
-  answer: (request: Request, url: string) => MaybePromise<Response>,
+  answer: (request: Request, url: string) => Response | Promise<Response>,
 ): Client =>
   createClient({
     baseUrl: publicUrl,

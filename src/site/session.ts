@@ -6,7 +6,6 @@ import { expiry, hashToken, mintSecret } from '../auth/tokens.ts'
 import type { Family } from '../contract/operation.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Proofs } from '../kit/signed-text.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Session } from '../store/queries/accounts.ts'
@@ -34,9 +33,13 @@ export interface PageServices extends Services {
   /** Where encoders publish, without the key; undefined without an embedded media server. */
   readonly rtmpUrl: string | undefined
   /** Answers a request to the API inside this process, as if it came from this address. */
-  readonly callApi: (request: Request, address: string) => MaybePromise<Response>
+  readonly callApi: (request: Request, address: string) => Response | Promise<Response>
   /** The same for the control API, on behalf of an operator who is logged in to the console. */
-  readonly callControl: (request: Request, operator: Operator, address: string) => MaybePromise<Response>
+  readonly callControl: (
+    request: Request,
+    operator: Operator,
+    address: string,
+  ) => Response | Promise<Response>
   readonly operatorSessions: OperatorSessions
   /** The metrics of the last minutes. */
   readonly metricsHistory: MetricsHistory

@@ -13,8 +13,6 @@
  * The queries of a prepared list are built once; frequent reads have one.
  */
 import type { Key, Page, PageRequest } from '../contract/page.ts'
-import { assertDefined } from '../kit/assert-defined.ts'
-import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Database } from './database.ts'
 import { compareKeys, type KeyedOrder, type Order, type Part } from './keyset-order.ts'
 import {
@@ -56,12 +54,12 @@ export interface List<Row> extends Listing<Row> {
   readonly window: PageRequest
 }
 
-export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
+export function keysetPage<Row>(db: Database, list: List<Row>): Promise<Page<Row>> {
   const { order, window } = list
   const down = isDown(list, window)
   const parts =
     window.from === undefined ? [order.all(down)] : order.after(cursorValues(order, window.from), down)
-  return readPage(parts, window, (part, most) => rowsOfPart(db, list, part, down, most))
+  return readPage(parts, window, (part, most) => readPart(db, list, part, down, most))
 }
 
 /**
@@ -78,7 +76,7 @@ export function preparedList<Row, Values extends StatementValues>(
     const present = names.filter(name => values[name] !== undefined)
     return new PreparedList(write(createParameters(present) as ParametersFor<Values>))
   }
-  return (db: Database, values: Values, window: PageRequest): MaybePromise<Page<Row>> => {
+  return (db: Database, values: Values, window: PageRequest): Promise<Page<Row>> => {
     let given = 0
     for (const name of names) given = given * 2 + Number(values[name] !== undefined)
     const list = lists[given] ?? prepare(values)
@@ -104,7 +102,7 @@ class PreparedList<Row> {
     this.#list = list
   }
 
-  page(db: Database, values: StatementValues, window: PageRequest): MaybePromise<Page<Row>> {
+  page(db: Database, values: StatementValues, window: PageRequest): Promise<Page<Row>> {
     const down = isDown(this.#list, window)
     const place = window.from === undefined ? NO_PLACE : cursorValues(this.#list.order, window.from)
     const [one, two, three, four] = place
@@ -141,31 +139,20 @@ const isDown = ({ descending = false }: Listing<never>, { direction }: PageReque
 const cursorValues = (order: Order, from: Key): readonly Scalar[] => order.toCursorValues?.(from) ?? from
 
 /** Fetches one row more than requested, to find out whether there is another page. */
-function readPage<P, Row>(
+async function readPage<P, Row>(
   parts: readonly P[],
   { first, direction }: PageRequest,
-  read: (part: P, most: number) => MaybePromise<Row[]>,
-): MaybePromise<Page<Row>> {
-  return chain(readParts(parts, first + 1, read), rows => {
-    const more = rows.length > first
-    if (more) rows.length = first
-    if (direction === 'backward') rows.reverse()
-    return { rows, more }
-  })
-}
-
-/** The rows of consecutive parts, starting with the one at an index. */
-function readParts<P, Row>(
-  parts: readonly P[],
-  most: number,
-  read: (part: P, most: number) => MaybePromise<Row[]>,
-  index = 0,
-): MaybePromise<Row[]> {
-  return chain(read(assertDefined(parts[index], 'a part of a list'), most), rows =>
-    rows.length === most || index + 1 === parts.length
-      ? rows
-      : chain(readParts(parts, most - rows.length, read, index + 1), more => [...rows, ...more]),
-  )
+  read: (part: P, most: number) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  const rows: Row[] = []
+  for (const part of parts) {
+    rows.push(...(await read(part, first + 1 - rows.length)))
+    if (rows.length > first) break
+  }
+  const more = rows.length > first
+  if (more) rows.length = first
+  if (direction === 'backward') rows.reverse()
+  return { rows, more }
 }
 
 /** The conditions of each range within a part. */
@@ -184,26 +171,24 @@ function buildQuery<Row>(
   return around(sql`${merged(branches, sql`${order}${limitedTo(most)}`)}`)
 }
 
-function rowsOfPart<Row>(
+async function readPart<Row>(
   db: Database,
   list: List<Row>,
   part: Part,
   down: boolean,
   most: number,
-): MaybePromise<Row[]> {
+): Promise<Row[]> {
   const ranges = pageRanges(list, part)
   const read = (some: readonly (readonly Sql[])[]) => db.all<Row>(buildQuery(list, some, part, most))
   if (ranges.length === 0) return []
   if (ranges.length <= MAX_MERGED) return read(ranges)
-  const reads: MaybePromise<Row[]>[] = []
+  const reads: Promise<Row[]>[] = []
   for (let at = 0; at < ranges.length; at += MAX_MERGED) reads.push(read(ranges.slice(at, at + MAX_MERGED)))
   const [sign, sortKey] = [down ? -1 : 1, keyIn(list)]
-  return Promise.all(reads).then(found =>
-    found
-      .flat()
-      .sort((a, b) => sign * compareKeys(sortKey(a), sortKey(b)))
-      .slice(0, most),
-  )
+  return (await Promise.all(reads))
+    .flat()
+    .sort((a, b) => sign * compareKeys(sortKey(a), sortKey(b)))
+    .slice(0, most)
 }
 
 /** How a page is picked: the rows that `filter` accepts, read in steps of at most `step` rows, and at most `most` of them. */
@@ -216,7 +201,7 @@ interface Picking<Row> {
 }
 
 /** A page of a list that is short by nature, or that no index serves. */
-export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): MaybePromise<Page<Row>> {
+export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): Promise<Page<Row>> {
   return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, sortKey: keyIn(list) })
 }
 
@@ -226,36 +211,36 @@ function keyIn<Row>({ sortKey, order }: List<Row>): (row: Row) => Key {
   throw new Error('a list needs the key of its rows')
 }
 
-/** The same of a list whose pages `read` returns. */
-export function pickFrom<Row>(
-  read: (window: PageRequest) => MaybePromise<Page<Row>>,
+/** A filtered page of a list whose pages `read` returns. */
+export async function pickFrom<Row>(
+  read: (window: PageRequest) => Promise<Page<Row>>,
   list: Picking<Row> & { readonly window: PageRequest; readonly sortKey: (row: Row) => Key },
-): MaybePromise<Page<Row>> {
+): Promise<Page<Row>> {
   const { window: asked, sortKey, filter, step: maxStep = MAX_STEP, most = MAX_PICKED } = list
   const backward = asked.direction === 'backward'
   let kept: Row[] = []
   let looked = 0
   let begin: Key | undefined
-  const step = (window: PageRequest): MaybePromise<Page<Row>> =>
-    chain(read(window), ({ rows, more }) => {
-      const found = rows.filter(filter)
-      if (kept.length === 0) kept = found
-      else kept = backward ? [...found, ...kept] : [...kept, ...found]
-      const [near, far] = backward ? [rows.at(-1), rows[0]] : [rows[0], rows.at(-1)]
-      if (kept.length > asked.first || !more || near === undefined || far === undefined) {
-        const page = backward ? kept.slice(-asked.first) : kept.slice(0, asked.first)
-        return { rows: page, more: kept.length > asked.first }
-      }
-      begin ??= sortKey(near)
-      looked += rows.length
-      const end = sortKey(far)
-      if (looked >= most) {
-        const span = backward ? { first: end, last: begin } : { first: begin, last: end }
-        return { rows: kept, more: true, span }
-      }
-      return Bun.sleep(0).then(() =>
-        step({ ...window, first: Math.min(window.first * 4, maxStep, most - looked), from: end }),
-      )
-    })
-  return step({ ...asked, first: asked.first + 1 })
+  let window: PageRequest = { ...asked, first: asked.first + 1 }
+  for (;;) {
+    const { rows, more } = await read(window)
+    const found = rows.filter(filter)
+    if (kept.length === 0) kept = found
+    else kept = backward ? [...found, ...kept] : [...kept, ...found]
+    const [near, far] = backward ? [rows.at(-1), rows[0]] : [rows[0], rows.at(-1)]
+    if (kept.length > asked.first || !more || near === undefined || far === undefined) {
+      const page = backward ? kept.slice(-asked.first) : kept.slice(0, asked.first)
+      return { rows: page, more: kept.length > asked.first }
+    }
+    begin ??= sortKey(near)
+    looked += rows.length
+    const end = sortKey(far)
+    if (looked >= most) {
+      const span = backward ? { first: end, last: begin } : { first: begin, last: end }
+      return { rows: kept, more: true, span }
+    }
+    // Other work can run between the steps.
+    await Bun.sleep(0)
+    window = { ...window, first: Math.min(window.first * 4, maxStep, most - looked), from: end }
+  }
 }

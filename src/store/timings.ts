@@ -1,7 +1,6 @@
 /** Durations of commands and queries, and outcomes of commands. */
 
 import { Histogram, SECONDS } from '../kit/histogram.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type CommandName, commands } from './command-list.ts'
 import type { Database } from './database.ts'
@@ -24,13 +23,21 @@ export class Timings {
   /** The same database, with query durations measured. */
   timed(db: Database): Database {
     return {
-      all: query => {
+      all: async query => {
         const began = performance.now()
-        return this.#note(began, db.all(query))
+        try {
+          return await db.all(query)
+        } finally {
+          this.#noteQuery(began)
+        }
       },
-      get: query => {
+      get: async query => {
         const began = performance.now()
-        return this.#note(began, db.get(query))
+        try {
+          return await db.get(query)
+        } finally {
+          this.#noteQuery(began)
+        }
       },
     }
   }
@@ -62,12 +69,6 @@ export class Timings {
       ),
     )
     metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
-  }
-
-  #note<T>(began: number, answer: MaybePromise<T>): MaybePromise<T> {
-    if (answer instanceof Promise) return answer.finally(() => this.#noteQuery(began))
-    this.#noteQuery(began)
-    return answer
   }
 
   #noteQuery(began: number): void {

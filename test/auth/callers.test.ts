@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Callers, resolveCaller } from '../../src/auth/callers.ts'
+import { Callers, cachedCaller, resolveCaller } from '../../src/auth/callers.ts'
 import { SiteTokens } from '../../src/auth/site-tokens.ts'
 import { hashToken, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import type { Caller } from '../../src/domain/caller.ts'
@@ -75,9 +75,9 @@ for (const engine of engines) {
         const caller = await resolveCaller(callers, `Bearer ${user}`, clock)
         expect(caller).toMatchObject({ kind: 'user', login: 'one' })
         expect(callers.cached(user, NOW)?.caller).toBe(caller as Caller)
-        expect(resolveCaller(callers, `Bearer ${user}`, clock)).toBe(caller)
-        expect(resolveCaller(callers, `bearer  ${user}`, clock)).toBe(caller)
-        expect(resolveCaller(callers, `Bearer ${user} `, clock)).toBe('invalid')
+        expect(cachedCaller(callers, `Bearer ${user}`, clock)).toBe(caller)
+        expect(await resolveCaller(callers, `bearer  ${user}`, clock)).toBe(caller)
+        expect(await resolveCaller(callers, `Bearer ${user} `, clock)).toBe('invalid')
         expect(callers.cached(user, NOW + 60_000)).toBeUndefined()
         await store.commands.revokeToken({ hash: hashToken(user) })
         expect(callers.cached(user, NOW)).toBeUndefined()

@@ -16,7 +16,6 @@ import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import type { ImportEvent } from '../../src/contract/control/transfer.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
@@ -328,7 +327,7 @@ async function importHere(
   world: string,
   data: string,
   commands: Partial<Store['commands']>,
-  onEvent: (event: ImportEvent, running: Import, store: Store) => MaybePromise<void>,
+  onEvent: (event: ImportEvent, running: Import, store: Store) => void | Promise<void>,
 ): Promise<Import> {
   const file = await openFile(world)
   const store = createStore(await openSqliteEngine(join(data, 'strand.db')))

@@ -55,7 +55,7 @@ class Late {
       publicUrl: '',
       details: {
         detailsOf: async user_ids => world.detailsOf(user_ids),
-        gamesOf: ids => world.gamesOf(ids),
+        gamesOf: async ids => world.gamesOf(ids),
         catchUp: async () => this.follow(),
       },
     })

@@ -24,42 +24,42 @@ describe('token buckets', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
     const limiter = fresh(60)
     for (let n = 59; n >= 0; n--)
-      expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
-    const refused = limiter.take(app, () => '')
+      expect(limiter.takeLocally(app, () => '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
+    const refused = limiter.takeLocally(app, () => '')
     expect(refused).toMatchObject({ allowed: false, remaining: 0 })
     expect(refused.reset).toBe(Date.parse('2026-03-01T12:01:00.000Z') / 1000)
     monotonic = 2000
     expect([
-      limiter.take(app, () => '').allowed,
-      limiter.take(app, () => '').allowed,
-      limiter.take(app, () => '').allowed,
+      limiter.takeLocally(app, () => '').allowed,
+      limiter.takeLocally(app, () => '').allowed,
+      limiter.takeLocally(app, () => '').allowed,
     ]).toEqual([true, true, false])
     monotonic = 30 * 60_000
-    expect(limiter.take(app, () => '').remaining).toBe(59)
+    expect(limiter.takeLocally(app, () => '').remaining).toBe(59)
   })
 
   test('a clock that is set neither fills a bucket nor keeps it empty', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
     const limiter = fresh(60)
-    for (let n = 0; n < 60; n++) limiter.take(app, () => '')
+    for (let n = 0; n < 60; n++) limiter.takeLocally(app, () => '')
     setSystemTime(new Date('2026-04-30T12:00:00.000Z'))
-    expect(limiter.take(app, () => '').allowed).toBe(false)
+    expect(limiter.takeLocally(app, () => '').allowed).toBe(false)
     setSystemTime(new Date('2026-03-01T07:00:00.000Z'))
     monotonic = 1000
-    expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, remaining: 0 })
+    expect(limiter.takeLocally(app, () => '')).toMatchObject({ allowed: true, remaining: 0 })
   })
 
   test('one bucket per client, per client and user, per address; an IPv6 network is one address', () => {
     const limiter = new LocalLimiter({ app: 5, user: 5, anonymous: 5 })
-    expect(limiter.take(app, () => '1.1.1.1').remaining).toBe(4)
-    expect(limiter.take(app, () => '2.2.2.2').remaining).toBe(3)
-    expect(limiter.take(user('1'), () => '').remaining).toBe(4)
-    expect(limiter.take(user('2'), () => '').remaining).toBe(4)
-    expect(limiter.take(anonymous, () => '1.1.1.1').remaining).toBe(4)
-    expect(limiter.take(anonymous, () => '2.2.2.2').remaining).toBe(4)
-    expect(limiter.take(anonymous, () => '2001:db8:0:1::5').remaining).toBe(4)
-    expect(limiter.take(anonymous, () => '2001:db8:0:1:ffff::9').remaining).toBe(3)
-    expect(limiter.take(anonymous, () => '2001:db8:0:2::5').remaining).toBe(4)
+    expect(limiter.takeLocally(app, () => '1.1.1.1').remaining).toBe(4)
+    expect(limiter.takeLocally(app, () => '2.2.2.2').remaining).toBe(3)
+    expect(limiter.takeLocally(user('1'), () => '').remaining).toBe(4)
+    expect(limiter.takeLocally(user('2'), () => '').remaining).toBe(4)
+    expect(limiter.takeLocally(anonymous, () => '1.1.1.1').remaining).toBe(4)
+    expect(limiter.takeLocally(anonymous, () => '2.2.2.2').remaining).toBe(4)
+    expect(limiter.takeLocally(anonymous, () => '2001:db8:0:1::5').remaining).toBe(4)
+    expect(limiter.takeLocally(anonymous, () => '2001:db8:0:1:ffff::9').remaining).toBe(3)
+    expect(limiter.takeLocally(anonymous, () => '2001:db8:0:2::5').remaining).toBe(4)
   })
 
   test('the tokens of a user share a bucket, also after more callers than are kept', () => {
@@ -67,17 +67,17 @@ describe('token buckets', () => {
     const [one, other] = [user('1'), user('1')]
     let others = 0
     for (let taken = 0; taken < 30; taken += 3) {
-      expect(limiter.take(one, () => '').remaining).toBe(59 - taken)
-      for (let n = 0; n < 30_000; n++) limiter.take(user(`other ${others++}`), () => '')
-      expect(limiter.take(one, () => '').remaining).toBe(58 - taken)
-      expect(limiter.take(other, () => '').remaining).toBe(57 - taken)
+      expect(limiter.takeLocally(one, () => '').remaining).toBe(59 - taken)
+      for (let n = 0; n < 30_000; n++) limiter.takeLocally(user(`other ${others++}`), () => '')
+      expect(limiter.takeLocally(one, () => '').remaining).toBe(58 - taken)
+      expect(limiter.takeLocally(other, () => '').remaining).toBe(57 - taken)
     }
   })
 
   test('0 switches a bucket off and shows a full one', () => {
     const limiter = new LocalLimiter({ app: 0, user: 0, anonymous: 0 })
     for (let n = 0; n < 1000; n++)
-      expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
+      expect(limiter.takeLocally(app, () => '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
   })
 })
 

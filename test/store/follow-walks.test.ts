@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import { isoSeconds } from '../../src/kit/clock.ts'
-import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
@@ -67,8 +66,8 @@ for (const engine of engines) {
     /** One user, and everything that follows them or that they follow. */
     interface Side<Row> {
       readonly pairOf: (other: string, own: string) => { user_id: string; broadcaster_id: string }
-      readonly page: (own: string, window: PageRequest) => MaybePromise<Page<Row>>
-      readonly total: (own: string) => MaybePromise<number>
+      readonly page: (own: string, window: PageRequest) => Promise<Page<Row>>
+      readonly total: (own: string) => Promise<number>
       readonly keyOf: (row: Row) => Key
       readonly idOf: (row: Row) => string
     }

@@ -28,11 +28,11 @@ test('no stream key is read for that', async () => {
   await (await openSqliteEngine(file)).close()
   const asked: Query[] = []
   const db: Database = {
-    all: query => {
+    all: async query => {
       asked.push(query)
       return []
     },
-    get: () => undefined,
+    get: async () => undefined,
   }
   await streamKeyQueries(db).masterKeys()
   using connection = new Sqlite(file)

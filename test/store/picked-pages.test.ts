@@ -8,7 +8,7 @@ const FIRST = 20
 /** The numbers from 0, as a list that counts what it returns. */
 function numbers() {
   const list = { read: 0 }
-  const page = ({ first, direction, from }: PageRequest): Page<number> => {
+  const page = async ({ first, direction, from }: PageRequest): Promise<Page<number>> => {
     const start = Number(from?.[0] ?? (direction === 'forward' ? -1 : SIZE))
     const length = Math.min(first, direction === 'forward' ? SIZE - 1 - start : start)
     list.read += length

@@ -1,9 +1,9 @@
-import { openSqlite, sqliteDatabase } from '../../../src/store/engines/sqlite-connection.ts'
 import {
-  EntitlementReader,
   type EntitlementRow,
+  preparedEntitlement,
   readTime,
   readUuid,
+  toEntitlement,
 } from '../../../src/store/queries/entitlement-rows.ts'
 import { cutPage, type LeastOperation, PAGE, paginationText, parameter } from './operation.ts'
 
@@ -13,8 +13,11 @@ const OURS = 'organization = (select number from entitlement_organizations where
 const OF_ID = "id = unhex(replace(?, '-', ''))"
 
 /** By id, by user and game, or all of the organization's in pages, as an app asks. Rows become JSON as in Strand. */
-export const getDropsEntitlements: LeastOperation = ({ reader, cursors, storeFile }) => {
-  const entitlements = new EntitlementReader(sqliteDatabase(openSqlite(storeFile, 'read')))
+export const getDropsEntitlements: LeastOperation = ({ reader, cursors }) => {
+  const allBenefits = reader.all<{ number: number; id: string }>(
+    'select number, benefit_id as id from entitlement_benefits',
+  )
+  const benefits = new Map(allBenefits().map(({ number, id }) => [number, id]))
   const select = (condition: string, order = NEWEST_FIRST) =>
     reader.all<EntitlementRow>(`select ${FIELDS} from organization_entitlements where ${condition} ${order}`)
   const named = select(`${OF_ID} and (${OURS}) = 1`, '')
@@ -23,10 +26,11 @@ export const getDropsEntitlements: LeastOperation = ({ reader, cursors, storeFil
   const further = select(`${OURS} and (timestamp, id) < (cast(? as integer), unhex(replace(?, '-', '')))`)
   const gameOf = reader.get('select 1 from games where id = ? and organization_id = ?')
   const jsonOf = (rows: readonly EntitlementRow[]) => {
-    const prepared = entitlements.prepare(rows)
-    if (prepared instanceof Promise) throw new Error('the embedded store answers at once')
     let text = ''
-    for (const { json } of prepared) text += text === '' ? json : `,${json}`
+    for (const row of rows) {
+      const { json } = preparedEntitlement(toEntitlement(row, benefits.get(row.benefit) ?? ''))
+      text += text === '' ? json : `,${json}`
+    }
     return text
   }
   return (search, caller) => {

@@ -1,6 +1,5 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
 import { rankKey } from '../../directory/stream-page.ts'
-import { chain } from '../../kit/maybe-promise.ts'
 import { implement, rawJsonPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
@@ -10,7 +9,7 @@ const FIRST_PAGE = /^(?:(?:first|game_id|language|type)=[A-Za-z0-9_-]*(?:&|$))*$
 /** Every stream is live, so `type` has no effect: `all` and `live` return the same. */
 export const handleGetStreams = implement(
   getStreams,
-  ({ query, window, paginate }, { directory, history }) => {
+  async ({ query, window, paginate }, { directory, history }) => {
     const filter = {
       user_ids: query.user_id,
       user_logins: query.user_login,
@@ -18,8 +17,10 @@ export const handleGetStreams = implement(
       languages: query.language?.map(language => language.toLowerCase()),
     }
     const needs = (query.user_login ?? query.game_id ?? query.language) ? 'all' : 'shown'
-    const page = cutAlongWalk({ directory, history }, window, needs, () => directory.page(filter, window))
-    return chain(page, found => rawJsonPage(found.rows, paginate(found, rankKey, found.cursorState)))
+    const page = await cutAlongWalk({ directory, history }, window, needs, () =>
+      directory.page(filter, window),
+    )
+    return rawJsonPage(page.rows, paginate(page, rankKey, page.cursorState))
   },
   {
     isFromMemory: true,

@@ -1,20 +1,20 @@
 import { type AccessToken, OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
 import { validateToken } from '../../contract/oauth/validate-token.ts'
 import { refuse } from '../../contract/problem.ts'
-import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 
 export const handleValidateToken = implement(
   validateToken,
-  ({ authorization, address }, { callers, clock, limits }) => {
+  async ({ authorization, address }, { callers, clock, limits }) => {
     const token = tokenIn(authorization, OAUTH_OR_BEARER)
     const now = clock.now()
-    const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
-    return chain(found, known => {
-      limits.takeForValidation(known?.client_id, address)
-      if (token === undefined) return refuse('missing_authorization')
-      return known === undefined ? refuse('invalid_access_token') : describe(known, now)
-    })
+    const known =
+      token === undefined || token === 'invalid'
+        ? undefined
+        : (callers.cached(token, now) ?? (await callers.find(token, now)))
+    limits.takeForValidation(known?.client_id, address)
+    if (token === undefined) return refuse('missing_authorization')
+    return known === undefined ? refuse('invalid_access_token') : describe(known, now)
   },
 )
 

@@ -4,7 +4,6 @@ import { type Author, type ChainPoint, chained, isChange, type Recording } from 
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
-import { type MaybePromise, chain as whenDone } from '../../kit/maybe-promise.ts'
 import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
 import { type CommandName, commands, groupedChannel } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
@@ -19,13 +18,13 @@ const MAX_CHAIN_NUMBER = 2 ** 31
 
 /** A database that can also write. The caller begins and ends the transaction. */
 export interface Writable extends Database {
-  run(statement: Query): MaybePromise<number>
+  run(statement: Query): Promise<number>
   lock(query: Sql, table: string): Promise<void>
   /**
    * The chain to record in, or a parallel one. A writer locks the head of its chain until the commit, so concurrent writers
    * of one chain would each wait for the disk in turn.
    */
-  freeChain(chain: string): MaybePromise<string>
+  freeChain(chain: string): Promise<string>
 }
 
 /** A command to run. */
@@ -109,15 +108,15 @@ class CommandTransaction implements Transaction {
     this.#combiner = combiner
   }
 
-  all<Row>(query: Query): MaybePromise<Row[]> {
+  all<Row>(query: Query): Promise<Row[]> {
     return this.#db.all(query)
   }
 
-  get<Row>(query: Query): MaybePromise<Row | undefined> {
+  get<Row>(query: Query): Promise<Row | undefined> {
     return this.#db.get(query)
   }
 
-  run(statement: Query): MaybePromise<number> {
+  run(statement: Query): Promise<number> {
     return this.#db.run(statement)
   }
 
@@ -125,12 +124,12 @@ class CommandTransaction implements Transaction {
     return this.#db.lock(query, table)
   }
 
-  lookUp<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]> {
+  lookUp<Row>(lookup: Lookup<Row>, values: readonly string[]): Promise<Row[]> {
     return this.#combiner?.lookUp(lookup, values) ?? this.#db.all(lookupQuery(lookup, values))
   }
 
-  write<Row>(write: RowWrite<Row>, row: Row): MaybePromise<void> {
-    return this.#combiner?.write(write, row) ?? whenDone(this.#db.run(write([row])), () => undefined)
+  async write<Row>(write: RowWrite<Row>, row: Row): Promise<void> {
+    await (this.#combiner?.write(write, row) ?? this.#db.run(write([row])))
   }
 
   publish(change: Change): void {

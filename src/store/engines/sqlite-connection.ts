@@ -68,41 +68,39 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     statements.set(text, statement)
     return statement
   }
-  const failed = (error: unknown): Promise<never> => Promise.reject(translateSqliteError(error))
   const close = () => {
     for (const statement of statements.values()) ignoringErrors(() => statement.finalize())
     ignoringErrors(() => connection.close())
   }
   return {
-    all: <Row>(query: Query) => {
+    all: async <Row>(query: Query) => {
       try {
         const { text, values } = render(query, sqliteDialect)
         return prepared(text).all(...values) as Row[]
       } catch (error) {
-        return failed(error)
+        throw translateSqliteError(error)
       }
     },
-    get: <Row>(query: Query) => {
+    get: async <Row>(query: Query) => {
       try {
         const { text, values } = render(query, sqliteDialect)
         return (prepared(text).get(...values) ?? undefined) as Row | undefined
       } catch (error) {
-        return failed(error)
+        throw translateSqliteError(error)
       }
     },
-    run: query => {
+    run: async query => {
       // After some disk failures SQLite has already rolled back, and this statement alone would be committed.
-      if (!connection.inTransaction)
-        return Promise.reject(new Unavailable('the transaction was rolled back by SQLite'))
+      if (!connection.inTransaction) throw new Unavailable('the transaction was rolled back by SQLite')
       try {
         const { text, values } = render(query, sqliteDialect)
         return prepared(text).run(...values).changes
       } catch (error) {
-        return failed(error)
+        throw translateSqliteError(error)
       }
     },
-    lock: () => Promise.resolve(),
-    freeChain: chain => chain,
+    lock: async () => undefined,
+    freeChain: async chain => chain,
     execute: text => {
       prepared(text).run()
     },

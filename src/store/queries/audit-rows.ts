@@ -2,7 +2,6 @@
 import type { Page } from '../../contract/page.ts'
 import type { AuditEntry } from '../../contract/resources/audit.ts'
 import type { AuditRow } from '../../domain/audit.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { joined, sql } from '../sql/tag.ts'
 
@@ -31,7 +30,7 @@ export async function rowsAt(
   db: Database,
   points: readonly { readonly chain: string; readonly seq: number | string }[],
 ): Promise<StoredRow[]> {
-  const reads: MaybePromise<StoredRow[]>[] = []
+  const reads: Promise<StoredRow[]>[] = []
   for (let at = 0; at < points.length; at += MAX_READ) {
     const each = points
       .slice(at, at + MAX_READ)

@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Benefit } from '../../contract/resources/benefit.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, fixed, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
@@ -22,7 +21,7 @@ export const benefitQueries = (db: Database) => ({
   page: (
     filter: OrganizationFilter & { readonly game_id?: string | undefined },
     window: PageRequest,
-  ): MaybePromise<Page<Benefit>> =>
+  ): Promise<Page<Benefit>> =>
     keysetPage<Benefit>(db, {
       select,
       where: [

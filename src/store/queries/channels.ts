@@ -1,7 +1,6 @@
 import type { PageRequest } from '../../contract/page.ts'
 import { type Channel, type ChannelEditor, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import type { User } from '../../contract/resources/user.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, flag, json, plain, reference } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
@@ -38,16 +37,15 @@ export type EditedChannel = Pick<User, 'id' | 'login' | 'display_name'>
 const MOST_EDITED = 50
 
 export const channelQueries = (db: Database) => ({
-  described: (user_ids: readonly string[]): MaybePromise<DescribedChannel[]> =>
-    chain(
-      db.all<Omit<DescribedChannel, keyof Channel>>(
-        sql`select c.*, c.user_id as id, u.login as user_login, u.display_name as user_name,
-              coalesce(g.name, '') as game_name
-            from (${select} where ${isOneOf(sql`user_id`, user_ids)}) c
-            join users u on u.id = c.user_id left join games g on g.id = c.game_id`,
-      ),
-      rows => rows.map(row => channelColumns.read(row)),
-    ),
+  described: async (user_ids: readonly string[]): Promise<DescribedChannel[]> => {
+    const rows = await db.all<Omit<DescribedChannel, keyof Channel>>(
+      sql`select c.*, c.user_id as id, u.login as user_login, u.display_name as user_name,
+            coalesce(g.name, '') as game_name
+          from (${select} where ${isOneOf(sql`user_id`, user_ids)}) c
+          join users u on u.id = c.user_id left join games g on g.id = c.game_id`,
+    )
+    return rows.map(row => channelColumns.read(row))
+  },
   find: async (user_id: string): Promise<Channel | undefined> => {
     const row = await db.get<object>(sql`${select} where user_id = ${user_id}`)
     return row && channelColumns.read(row)
@@ -55,14 +53,14 @@ export const channelQueries = (db: Database) => ({
   editors: (user_id: string, window: PageRequest) =>
     usersIn(db, 'editors', 'editor_id', sql`user_id = ${user_id}`, window),
   /** All editors, the newest first (D-85). */
-  newestEditors: (user_id: string): MaybePromise<ChannelEditor[]> =>
+  newestEditors: (user_id: string): Promise<ChannelEditor[]> =>
     db.all<ChannelEditor>(
       sql`select e.editor_id as user_id, u.display_name as user_name, e.created_at
           from editors e join users u on u.id = e.editor_id where e.user_id = ${user_id}
           order by e.created_at desc, length(e.editor_id) desc, e.editor_id desc${limitedTo(MAX_EDITORS)}`,
     ),
   /** The first channels that a user may edit. */
-  editedBy: (editor_id: string): MaybePromise<EditedChannel[]> =>
+  editedBy: (editor_id: string): Promise<EditedChannel[]> =>
     db.all<EditedChannel>(
       sql`select e.user_id as id, u.login, u.display_name
           from (select user_id from editors where editor_id = ${editor_id}

@@ -5,7 +5,6 @@
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { uuidText } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { type Parameter, type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -58,11 +57,12 @@ class Names {
     return this.#names.get(number)
   }
 
-  learn(number: number): MaybePromise<void> {
-    return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
-      if (this.#names.size === MAX_NAMES) this.#names.clear()
-      this.#names.set(number, assertDefined(row, `the id behind the number ${number}`).id)
-    })
+  async learn(number: number): Promise<string> {
+    const row = await this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`)
+    const { id } = assertDefined(row, `the id behind the number ${number}`)
+    if (this.#names.size === MAX_NAMES) this.#names.clear()
+    this.#names.set(number, id)
+    return id
   }
 }
 
@@ -76,39 +76,33 @@ export class EntitlementReader {
     this.#benefits = new Names(db, 'benefit')
   }
 
-  read(rows: readonly EntitlementRow[]): MaybePromise<Entitlement[]> {
+  read(rows: readonly EntitlementRow[]): Promise<Entitlement[]> {
     return this.#each(rows, toEntitlement)
   }
 
-  readOwned(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
-    for (const { organization } of rows)
-      if (this.#organizations.get(organization) === undefined)
-        return chain(this.#organizations.learn(organization), () => this.readOwned(rows))
-    return this.#each(rows, (row, benefit_id) => {
-      const organization_id = assertDefined(
-        this.#organizations.get(row.organization),
-        'the id of an organization',
-      )
-      return { ...toEntitlement(row, benefit_id), organization_id }
-    })
+  async readOwned(rows: readonly EntitlementRow[]): Promise<OwnedEntitlement[]> {
+    const found = await this.#each(rows, (row, benefit_id) => ({ row, benefit_id }))
+    const owned: OwnedEntitlement[] = []
+    for (const { row, benefit_id } of found) {
+      const organization_id =
+        this.#organizations.get(row.organization) ?? (await this.#organizations.learn(row.organization))
+      owned.push({ ...toEntitlement(row, benefit_id), organization_id })
+    }
+    return owned
   }
 
   /** The rows as JSON. */
-  prepare(rows: readonly EntitlementRow[]): MaybePromise<PreparedEntitlement[]> {
+  prepare(rows: readonly EntitlementRow[]): Promise<PreparedEntitlement[]> {
     return this.#each(rows, (row, benefit_id) => preparedEntitlement(toEntitlement(row, benefit_id)))
   }
 
-  #each<T>(
+  async #each<T>(
     rows: readonly EntitlementRow[],
     make: (row: EntitlementRow, benefit_id: string) => T,
-  ): MaybePromise<T[]> {
+  ): Promise<T[]> {
     const made: T[] = []
-    for (const row of rows) {
-      const benefit_id = this.#benefits.get(row.benefit)
-      if (benefit_id === undefined)
-        return chain(this.#benefits.learn(row.benefit), () => this.#each(rows, make))
-      made.push(make(row, benefit_id))
-    }
+    for (const row of rows)
+      made.push(make(row, this.#benefits.get(row.benefit) ?? (await this.#benefits.learn(row.benefit))))
     return made
   }
 }
@@ -129,7 +123,7 @@ export function preparedEntitlement(entitlement: Entitlement): PreparedEntitleme
   }
 }
 
-function toEntitlement(row: EntitlementRow, benefit_id: string): Entitlement {
+export function toEntitlement(row: EntitlementRow, benefit_id: string): Entitlement {
   const timestamp = readTime(row.timestamp)
   const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
   return {

@@ -4,7 +4,6 @@ import {
   FULFILLMENT_STATUSES,
   type FulfillmentStatus,
 } from '../../contract/resources/entitlement.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, pickFrom, preparedList } from '../keyset.ts'
@@ -60,21 +59,22 @@ const withId = statement(['id'], ({ id }) => sql`${entitlementRows} where id = $
 export const entitlementQueries = (db: Database) => {
   const reader = new EntitlementReader(db)
   /** The entitlements with these ids that exist. */
-  const named = (ids: readonly string[]): MaybePromise<OwnedEntitlement[]> => {
+  const named = async (ids: readonly string[]): Promise<OwnedEntitlement[]> => {
     const uuids = ids.filter(isUuid)
     const [id] = uuids
     if (id === undefined) return []
     const query =
       uuids.length === 1 ? withId({ id }) : sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`
-    return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
+    return reader.readOwned(await db.all<EntitlementRow>(query))
   }
-  const stored = (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<EntitlementRow>> =>
+  const stored = (filter: EntitlementFilter, window: PageRequest): Promise<Page<EntitlementRow>> =>
     pageOfRows(db, filter, window)
   return {
     named,
-    page: (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<Entitlement>> => {
-      if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
-      return chain(stored(filter, window), page => chain(reader.read(page.rows), rows => ({ ...page, rows })))
+    page: async (filter: EntitlementFilter, window: PageRequest): Promise<Page<Entitlement>> => {
+      if (filter.ids !== undefined) return pageOfNamed(await named(filter.ids), filter, window)
+      const page = await stored(filter, window)
+      return { ...page, rows: await reader.read(page.rows) }
     },
     /** A page as it is stored. */
     stored,
@@ -83,19 +83,18 @@ export const entitlementQueries = (db: Database) => {
   }
 }
 
-function pageOfRows(
+async function pageOfRows(
   db: Database,
   filter: EntitlementFilter,
   window: PageRequest,
-): MaybePromise<Page<EntitlementRow>> {
+): Promise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const fulfilled = statusNumber(filter)
   if (user_id !== undefined) return pageOfUser(db, { ...filter, user_id }, window)
   if (benefit_id === undefined && (game_id === undefined || organization_id !== undefined))
     return ofOrganization(db, { organization_id, game_id, fulfilled }, window)
-  return chain(rangesFor(db, filter), ranges =>
-    keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window }),
-  )
+  const ranges = await rangesFor(db, filter)
+  return keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window })
 }
 
 const newestFirst = { order: byTime, descending: true, sortKey: storedSortKey }
@@ -108,34 +107,33 @@ const statusNumber = ({ fulfillment_status: status }: EntitlementFilter): number
  * out the organization: then there are ranges for each one that occurs. Only they name a benefit, too: it is picked from the
  * entitlements of its organization.
  */
-function pageOfUser(
+async function pageOfUser(
   db: Database,
   filter: EntitlementFilter & { readonly user_id: string },
   window: PageRequest,
-): MaybePromise<Page<EntitlementRow>> {
+): Promise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const values = { user_id, game_id, fulfilled: statusNumber(filter) }
-  if (benefit_id !== undefined)
-    return chain(grantedBenefit(db, benefit_id), benefit => {
-      if (benefit === undefined || (organization_id ?? benefit.organization_id) !== benefit.organization_id)
-        return NO_ROWS
-      return pickFrom(next => ofUser(db, { ...values, owner: benefit.owner }, next), {
-        window,
-        sortKey: storedSortKey,
-        filter: row => row.benefit === benefit.number,
-      })
+  if (benefit_id !== undefined) {
+    const benefit = await grantedBenefit(db, benefit_id)
+    if (benefit === undefined || (organization_id ?? benefit.organization_id) !== benefit.organization_id)
+      return NO_ROWS
+    return pickFrom(next => ofUser(db, { ...values, owner: benefit.owner }, next), {
+      window,
+      sortKey: storedSortKey,
+      filter: row => row.benefit === benefit.number,
     })
-  if (organization_id !== undefined)
-    return chain(db.get<{ owner: number }>(numberedOrganization({ organization_id })), organization =>
-      organization === undefined ? NO_ROWS : ofUser(db, { ...values, ...organization }, window),
-    )
+  }
+  if (organization_id !== undefined) {
+    const organization = await db.get<{ owner: number }>(numberedOrganization({ organization_id }))
+    return organization === undefined ? NO_ROWS : ofUser(db, { ...values, ...organization }, window)
+  }
   const prefix = [sql`user_id = ${user_id}`, ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`])]
-  return chain(valuesBehind(db, all(prefix), '(organization + 0)'), owners => {
-    const ranges = owners.flatMap(owner =>
-      withStatus(values.fulfilled, [...prefix, sql`${INDEXED_OWNER} = ${owner}`]),
-    )
-    return keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window })
-  })
+  const owners = await valuesBehind(db, all(prefix), '(organization + 0)')
+  const ranges = owners.flatMap(owner =>
+    withStatus(values.fulfilled, [...prefix, sql`${INDEXED_OWNER} = ${owner}`]),
+  )
+  return keysetPage(db, { ...newestFirst, select: entitlementRows, ranges, window })
 }
 
 const NO_ROWS: Page<never> = { rows: [], more: false }
@@ -196,23 +194,18 @@ const ofOrganization = preparedList<EntitlementRow, Omit<StoredFilter, 'benefit_
  * The ranges of a benefit, or of a game in all organizations. If the second of a pair in an index is not given, there is a
  * range for each value that occurs.
  */
-function rangesFor(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
+async function rangesFor(db: Database, filter: EntitlementFilter): Promise<readonly Sql[]> {
   const { organization_id, game_id, benefit_id, fulfillment_status } = filter
   const fulfilled = fulfillment_status && storedStatus(fulfillment_status)
   if (benefit_id !== undefined) {
     const ofBenefit = sql`benefit = ${benefitNumber(benefit_id)}`
-    return chain(ownsBenefit(db, organization_id, benefit_id), owns => {
-      if (!owns) return []
-      const games = game_id === undefined ? valuesBehind(db, ofBenefit, 'game_id') : [game_id]
-      return chain(games, found =>
-        found.flatMap(game => withStatus(fulfilled, [ofBenefit, sql`game_id = ${game}`])),
-      )
-    })
+    if (!(await ownsBenefit(db, organization_id, benefit_id))) return []
+    const games = game_id === undefined ? await valuesBehind(db, ofBenefit, 'game_id') : [game_id]
+    return games.flatMap(game => withStatus(fulfilled, [ofBenefit, sql`game_id = ${game}`]))
   }
   const ofGame = sql`game_id = ${game_id ?? ''}`
-  return chain(valuesBehind(db, ofGame, '(organization + 0)'), found =>
-    found.flatMap(owner => withStatus(fulfilled, [ofGame, sql`${INDEXED_OWNER} = ${owner}`])),
-  )
+  const owners = await valuesBehind(db, ofGame, '(organization + 0)')
+  return owners.flatMap(owner => withStatus(fulfilled, [ofGame, sql`${INDEXED_OWNER} = ${owner}`]))
 }
 
 /** The ranges of a prefix with this status, or with either. */
@@ -237,26 +230,26 @@ const INDEXED_STATUS = verbatim('(fulfilled + 0)')
 export const ofEitherStatus = withStatus(undefined, [], INDEXED_STATUS)
 
 /** An entitlement belongs to the organization of its benefit, which never changes. */
-function ownsBenefit(
+async function ownsBenefit(
   db: Database,
   organization_id: string | undefined,
   benefit_id: string,
-): MaybePromise<boolean> {
+): Promise<boolean> {
   if (organization_id === undefined) return true
-  return chain(
-    db.get<{ organization_id: string }>(sql`select organization_id from benefits where id = ${benefit_id}`),
-    benefit => benefit?.organization_id === organization_id,
+  const benefit = await db.get<{ organization_id: string }>(
+    sql`select organization_id from benefits where id = ${benefit_id}`,
   )
+  return benefit?.organization_id === organization_id
 }
 
 /** The distinct values of a column after an index prefix, found one by one, skipping the rows in between. */
-function valuesBehind(
+async function valuesBehind(
   db: Database,
   prefix: Sql,
   column: 'game_id' | '(organization + 0)',
-): MaybePromise<readonly (string | number)[]> {
+): Promise<readonly (string | number)[]> {
   const name = verbatim(column)
-  const rows = db.all<{ value: string | number }>(
+  const rows = await db.all<{ value: string | number }>(
     sql`with recursive found (value) as (
           select min(${name}) from organization_entitlements where ${prefix}
           union all
@@ -264,7 +257,7 @@ function valuesBehind(
           from found where found.value is not null)
         select value from found where value is not null`,
   )
-  return chain(rows, found => found.map(row => row.value))
+  return rows.map(row => row.value)
 }
 
 /** At most a hundred entitlements are named by id: found by their index, then filtered and sorted here. */

@@ -5,7 +5,6 @@ import type {
   TransportMethod,
 } from '../../contract/resources/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'
@@ -59,7 +58,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
     { client_id, owner }: SubscriptionOwner,
     filter: SubscriptionFilter,
     window: PageRequest,
-  ): MaybePromise<Page<EventSubscriptionRow>> =>
+  ): Promise<Page<EventSubscriptionRow>> =>
     filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
       where: [sql`client_id = ${client_id}`, sql`owner = ${owner}`],
@@ -74,7 +73,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
     db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
   /** Of all clients. The most selective filter has an index, and the others pick. */
-  all: (filter: OperatorFilter, window: PageRequest): MaybePromise<Page<EventSubscriptionRow>> =>
+  all: (filter: OperatorFilter, window: PageRequest): Promise<Page<EventSubscriptionRow>> =>
     filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
       order: chooseOrder(filter),
@@ -110,15 +109,15 @@ function namesUser({ condition }: EventSubscriptionRow, user_id: string): boolea
 }
 
 /** All subscriptions count, and the costs of those that have not ended. */
-export function subscriptionTotals(
+export async function subscriptionTotals(
   db: Database,
   { client_id, owner }: SubscriptionOwner,
-): MaybePromise<SubscriptionTotals> {
-  const read = db.get<{ total: number | string; total_cost: number | string }>(
+): Promise<SubscriptionTotals> {
+  const row = await db.get<{ total: number | string; total_cost: number | string }>(
     sql`select count(*) as total, coalesce(sum(case when ended_at is null then cost else 0 end), 0) as total_cost
         from event_subscriptions where client_id = ${client_id} and owner = ${owner} and deleted_at is null`,
   )
-  return chain(read, row => ({ total: Number(row?.total ?? 0), total_cost: Number(row?.total_cost ?? 0) }))
+  return { total: Number(row?.total ?? 0), total_cost: Number(row?.total_cost ?? 0) }
 }
 
 interface Authorization {

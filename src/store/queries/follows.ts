@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { ChannelFollower, FollowedChannel } from '../../contract/resources/channel.ts'
-import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, type List } from '../keyset.ts'
 import { inOrderThenByNumber, type KeyedOrder } from '../keyset-order.ts'
@@ -32,13 +31,12 @@ const ofBroadcaster = (id: string | undefined) => (id === undefined ? [] : [sql`
 
 export const followQueries = (db: Database) => {
   /** Counted where follows are written, so that it costs the same for a channel with a million followers (D-93). */
-  const counted = (column: 'following' | 'followers', user_id: string): MaybePromise<number> =>
-    chain(
-      db.get<{ total: number | string }>(
-        sql`select ${verbatim(column)} as total from follow_counts where user_id = ${user_id}`,
-      ),
-      row => Number(row?.total ?? 0),
+  const counted = async (column: 'following' | 'followers', user_id: string): Promise<number> => {
+    const row = await db.get<{ total: number | string }>(
+      sql`select ${verbatim(column)} as total from follow_counts where user_id = ${user_id}`,
     )
+    return Number(row?.total ?? 0)
+  }
   return {
     /** The ids of all channels that a user follows. */
     of: async (user_id: string): Promise<string[]> => {
@@ -52,7 +50,7 @@ export const followQueries = (db: Database) => {
     followed: (
       { user_id, broadcaster_id }: { readonly user_id: string; readonly broadcaster_id?: string | undefined },
       window: PageRequest,
-    ): MaybePromise<Page<FollowedChannel>> =>
+    ): Promise<Page<FollowedChannel>> =>
       keysetPage<FollowedChannel>(db, {
         ...followed,
         where: [...ofUser(user_id), ...ofBroadcaster(broadcaster_id)],
@@ -64,7 +62,7 @@ export const followQueries = (db: Database) => {
     followers: (
       { broadcaster_id, user_id }: { readonly broadcaster_id: string; readonly user_id?: string | undefined },
       window: PageRequest,
-    ): MaybePromise<Page<ChannelFollower>> =>
+    ): Promise<Page<ChannelFollower>> =>
       keysetPage<ChannelFollower>(db, {
         ...follower,
         where: [...ofBroadcaster(broadcaster_id), ...ofUser(user_id)],

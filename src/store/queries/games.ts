@@ -2,7 +2,6 @@ import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Game } from '../../contract/resources/game.ts'
 import type { GameSearch } from '../../domain/game-search.ts'
 import { normalizeName } from '../../domain/normalize-name.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
@@ -30,7 +29,7 @@ export const gameQueries = (db: Database) => ({
       sql`${select} where ${isOneOf(sql`igdb_id`, ids)} and igdb_id <> '' order by length(id), id`,
     ),
   search: (search: GameSearch, window: PageRequest) => searchGames(db, search, window),
-  page: (filter: OrganizationFilter & NameFilter, window: PageRequest): MaybePromise<Page<Game>> =>
+  page: (filter: OrganizationFilter & NameFilter, window: PageRequest): Promise<Page<Game>> =>
     keysetPage<Game>(db, {
       select,
       where: [...ofOrganization(filter), ...called(filter)],

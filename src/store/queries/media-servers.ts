@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, fixed, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
@@ -67,20 +66,20 @@ const MOST_SERVERS = 1000
 const MOST_DISMISSALS = 1000
 
 export const mediaServerQueries = (db: Database) => ({
-  find: (name: string): MaybePromise<MediaServer | undefined> =>
+  find: (name: string): Promise<MediaServer | undefined> =>
     db.get<MediaServer>(sql`${select} where name = ${name}`),
 
-  page: (window: PageRequest): MaybePromise<Page<MediaServer>> =>
+  page: (window: PageRequest): Promise<Page<MediaServer>> =>
     keysetPage<MediaServer>(db, { select, order: BY_NAME, window }),
 
-  all: (): MaybePromise<MediaServerRow[]> =>
+  all: (): Promise<MediaServerRow[]> =>
     db.all<MediaServerRow>(
       sql`select name, adapter, api_url, secret_hash, previous_hash, previous_until
           from media_servers order by name${limitedTo(MOST_SERVERS)}`,
     ),
 
   /** The sessions of a media server: live ones, and those that ended a short time ago. */
-  sessionsOf: (adapter: string, server: string): MaybePromise<KnownSession[]> =>
+  sessionsOf: (adapter: string, server: string): Promise<KnownSession[]> =>
     db.all<KnownSession>(
       sql`select p.session, p.user_id, p.published_as as login, u.login as current_login,
             p.ended_at, p.dismissed_at
@@ -92,14 +91,14 @@ export const mediaServerQueries = (db: Database) => ({
     ),
 
   /** The sessions of a media server that are live, or whose recording is not known to be complete, with their videos. */
-  unrecordedSessionsOf: (adapter: string, server: string): MaybePromise<UnrecordedSession[]> =>
+  unrecordedSessionsOf: (adapter: string, server: string): Promise<UnrecordedSession[]> =>
     db.all<UnrecordedSession>(
       sql`select p.session, p.alive_at, p.ended_at, v.id as video_id, v.created_at as stream_started_at
           from publish_sessions p left join videos v on v.user_id = p.user_id and v.stream_id = p.stream_id
           where p.adapter = ${adapter} and p.server = ${server} and p.recorded_at is null`,
     ),
 
-  session: (id: SessionId): MaybePromise<{ dismissed_at: string | null } | undefined> =>
+  session: (id: SessionId): Promise<{ dismissed_at: string | null } | undefined> =>
     db.get<{ dismissed_at: string | null }>(
       sql`select dismissed_at from publish_sessions
           where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}
@@ -108,13 +107,13 @@ export const mediaServerQueries = (db: Database) => ({
           where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}`,
     ),
 
-  liveSessionOf: (user_id: string): MaybePromise<SessionId | undefined> =>
+  liveSessionOf: (user_id: string): Promise<SessionId | undefined> =>
     db.get<SessionId>(
       sql`select adapter, server, session from publish_sessions where user_id = ${user_id} and ended_at is null`,
     ),
 
   /** Sessions whose publishers have to be disconnected by a media server of these adapters that has an API. */
-  dismissed: (adapters: readonly string[]): MaybePromise<(SessionId & { login: string })[]> =>
+  dismissed: (adapters: readonly string[]): Promise<(SessionId & { login: string })[]> =>
     db.all<SessionId & { login: string }>(
       sql`select due.adapter, server, session, login from (
             select p.adapter, p.server, p.session, p.published_as as login, p.dismissed_at

@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { OperatorToken } from '../../contract/resources/operator.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
 import { orderBy } from '../keyset-order.ts'
@@ -14,7 +13,7 @@ export const operatorQueries = (db: Database) => ({
   withToken: async (hash: string): Promise<string | undefined> =>
     (await db.get<{ name: string }>(sql`select name from operator_tokens where hash = ${hash}`))?.name,
 
-  page: (window: PageRequest): MaybePromise<Page<OperatorToken>> =>
+  page: (window: PageRequest): Promise<Page<OperatorToken>> =>
     keysetPage<OperatorToken>(db, {
       select: sql`select name, created_at from operator_tokens`,
       order: BY_NAME,

@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { Organization } from '../../contract/resources/organization.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
@@ -14,7 +13,7 @@ const { select } = organizationColumns
 
 export const organizationQueries = (db: Database) => ({
   find: (id: string) => db.get<Organization>(sql`${select} where id = ${id.toLowerCase()}`),
-  page: (filter: NameFilter, window: PageRequest): MaybePromise<Page<Organization>> =>
+  page: (filter: NameFilter, window: PageRequest): Promise<Page<Organization>> =>
     keysetPage<Organization>(db, { select, where: called(filter), order: BY_ID, window }),
   members: (organization_id: string, window: PageRequest) =>
     usersIn(db, 'members', 'user_id', sql`organization_id = ${organization_id.toLowerCase()}`, window),

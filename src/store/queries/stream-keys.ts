@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
 import { orderBy } from '../keyset-order.ts'
@@ -54,7 +53,7 @@ export const streamKeyQueries = (db: Database) => ({
     ),
 
   /** The extra keys of a channel by name, without the keys; expired ones until they are swept. */
-  extras: (user_id: string, window: PageRequest): MaybePromise<Page<ExtraStreamKey>> =>
+  extras: (user_id: string, window: PageRequest): Promise<Page<ExtraStreamKey>> =>
     keysetPage<ExtraStreamKey>(db, {
       select: sql`select name, created_at, valid_until from extra_stream_keys`,
       where: [sql`user_id = ${user_id}`],

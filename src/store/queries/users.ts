@@ -1,7 +1,6 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { User } from '../../contract/resources/user.ts'
 import { normalizeName } from '../../domain/normalize-name.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'
@@ -29,7 +28,7 @@ export const userQueries = (db: Database) => ({
   withIds: (ids: readonly string[]) => db.all<User>(sql`${select} where ${isOneOf(sql`id`, ids)}`),
   withLogins: (logins: readonly string[]) =>
     db.all<User>(sql`${select} where ${isOneOf(sql`login`, logins)}`),
-  page: (window: PageRequest): MaybePromise<Page<User>> =>
+  page: (window: PageRequest): Promise<Page<User>> =>
     keysetPage<User>(db, { select, order: BY_NUMBER, window }),
 })
 
