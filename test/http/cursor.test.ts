@@ -23,7 +23,7 @@ const key: fc.Arbitrary<Key> = fc.array(
 const bookmark: fc.Arbitrary<Bookmark> = fc.record({
   first: key,
   last: key,
-  memory: fc.option(key, { nil: undefined }),
+  cursorState: fc.option(key, { nil: undefined }),
 })
 const binding = fc.string({ unit: 'grapheme', maxLength: 80 })
 

@@ -91,7 +91,7 @@ for (const engine of engines) {
       const before = await startProcess(store)
       const first = before.directory.pageOfGames(ALL)
       expect(first.rows).toHaveLength(4)
-      const window = { ...ALL, memory: first.cursorState }
+      const window = { ...ALL, cursorState: first.cursorState }
       for (const [title, command] of steps) {
         expect([title, await command(store)]).not.toEqual([title, { problem: expect.anything() }])
         await before.follower.catchUp()
