@@ -147,7 +147,7 @@ describe('what belongs in one place only', () => {
     const parsing = pages.filter(file =>
       /searchParams|new URLSearchParams|request\.url|splitPairs/.test(contents.get(file) ?? ''),
     )
-    expect(parsing).toEqual(['src/site/fields.ts'])
+    expect(parsing).toEqual(['src/site/request/fields.ts'])
   })
   test('setImmediate is in store/engines', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')

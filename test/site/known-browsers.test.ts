@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import { KnownBrowsers } from '../../src/site/known-browsers.ts'
+import { KnownBrowsers } from '../../src/site/request/known-browsers.ts'
 
 const key = (id: string, byte: number) => ({ id, bytes: Buffer.alloc(32, byte) })
 const account = (id: string, password_hash: string | null = 'hash') => ({ id, password_hash })

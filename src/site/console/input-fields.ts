@@ -3,8 +3,8 @@ import type { FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParametersOf } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
+import { labelOf } from './labels.ts'
 import type { Row } from './operator-api.ts'
-import { labelOf } from './words.ts'
 
 export interface InputField {
   readonly name: string

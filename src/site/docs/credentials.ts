@@ -1,7 +1,7 @@
 /** The token that a tried request carries. Pasted ones are kept in the memory of this page and nowhere else. */
 import { useEffect, useState } from 'preact/hooks'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { PageToken } from '../page-token.ts'
+import { PageToken } from '../scripts/page-token.ts'
 import type { OperationForm, Way } from './forms.ts'
 
 export interface Pasted {

@@ -1,6 +1,6 @@
 /**
  * The forms that try an operation, as plain values. The bundler evaluates this file and bundles its export
- * (`inline-calls.ts`), so that the contract stays out of the browser; the page loads it with the first form.
+ * (`build/inline-calls.ts`), so that the contract stays out of the browser; the page loads it with the first form.
  */
 import type { TSchema } from 'typebox'
 import { operations } from '../../contract/index.ts'
