@@ -6,11 +6,12 @@ import type { KeyRing } from '../kit/key-ring.ts'
 import { Proofs } from '../kit/signed-text.ts'
 import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
 import { CONSOLE, isConsolePath } from './console/paths.ts'
+import type { ConsoleServices } from './console/services.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
 import { showActivate, submitActivate } from './pages/activate.ts'
 import { showAuthorize, submitConsent } from './pages/authorize.ts'
 import { channelOf, showChannel } from './pages/channel.ts'
-import { showDocs } from './pages/docs.ts'
+import { type DocsServices, showDocs } from './pages/docs.ts'
 import { showDrops } from './pages/drops.ts'
 import { submitFollow } from './pages/follow.ts'
 import { showHome } from './pages/home.ts'
@@ -24,7 +25,7 @@ import { pageHeaders } from './render/headers.ts'
 import type { Page, PageAnswer } from './render/page.ts'
 import { apiFailurePage, failurePage } from './render/problem-page.tsx'
 import { acceptsHtml, Browser, type PageContext } from './request/browser.ts'
-import { type PageHandler, type PageServices, sessionOf } from './request/session.ts'
+import { type PageHandler, sessionOf } from './request/session.ts'
 import { studioPattern } from './studio/desk.ts'
 import {
   submitStudioChannel,
@@ -35,8 +36,11 @@ import {
 } from './studio/forms.ts'
 import { showMarkerFile, showStudio, showStudioStatus } from './studio/studio.ts'
 
+type SiteServices = ConsoleServices & DocsServices
+type SiteHandler = PageHandler<SiteServices>
+
 /** The handlers of all pages, by path and method. */
-export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
+export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>>>> = {
   '/': { GET: showHome },
   '/oauth2/authorize': { GET: showAuthorize },
   '/oauth2/consent': { POST: submitConsent },
@@ -88,7 +92,7 @@ export function asksForPage(request: Request): boolean {
   return asksToSee(request.method) && acceptsHtml(request) === 'by name'
 }
 
-function handlerOf(method: string, path: string): PageHandler | undefined {
+function handlerOf(method: string, path: string): SiteHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
@@ -97,10 +101,10 @@ function handlerOf(method: string, path: string): PageHandler | undefined {
 }
 
 export class Pages {
-  readonly #services: PageServices
+  readonly #services: SiteServices
   readonly #csrfProofs: Proofs
 
-  constructor(services: PageServices, ring: KeyRing) {
+  constructor(services: SiteServices, ring: KeyRing) {
     this.#services = services
     this.#csrfProofs = new Proofs(ring, 'page-forms')
   }
@@ -126,7 +130,7 @@ export class Pages {
   }
 
   /** A page whose data the API refuses, such as an unknown cursor, is refused in the same way. */
-  async #handle(handler: PageHandler, browser: Browser): Promise<PageAnswer> {
+  async #handle(handler: SiteHandler, browser: Browser): Promise<PageAnswer> {
     try {
       return await handler(browser, this.#services)
     } catch (error) {

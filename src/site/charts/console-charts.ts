@@ -1,8 +1,27 @@
 /** The charts of the overview. */
 
-import type { HistoryPoint } from '../console/history.ts'
 import { shortCount } from '../format/numbers.ts'
 import type { Line } from './line-chart.tsx'
+
+/** One point of every chart. Durations are in milliseconds, rates per second. */
+export interface HistoryPoint {
+  /** Milliseconds since 1970, by the clock of the machine. */
+  readonly at: number
+  readonly live: number
+  readonly viewers: number
+  readonly requests: number
+  /** Answers with 4xx and 5xx. */
+  readonly refused: number
+  readonly failed: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+  /** Commands that wait for the writer, or writes for a connection. */
+  readonly queue: number
+  readonly commands: number
+  /** The maximum age of data in memory. */
+  readonly lag: number
+}
 
 export interface ChartLine {
   readonly name: string

@@ -6,11 +6,10 @@ import type { OperatorSession } from '../../auth/operator-sessions.ts'
 import { demoTable } from '../../contract/admin/demo.ts'
 import { tableAt } from '../../contract/admin/index.ts'
 import { percentDecode } from '../../kit/text.ts'
-import { LOCKED_OUT, withRetryAfter } from '../pages/login.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
+import { LOCKED_OUT, LOCKED_OUT_SECONDS, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
-import type { PageHandler, PageServices } from '../request/session.ts'
 import type { Desk } from './frame.tsx'
 import { OperatorApi } from './operator-api.ts'
 import { actionPage, submitAction, type Target } from './pages/action-page.tsx'
@@ -23,12 +22,12 @@ import { overviewPage } from './pages/overview-page.tsx'
 import { findRow, rowPage } from './pages/row-page.tsx'
 import { searchPage } from './pages/search-page.tsx'
 import { CONSOLE } from './paths.ts'
+import type { ConsoleHandler, ConsoleServices } from './services.ts'
 
 /** The subject of failed log-ins; no account has such a name. */
 const SUBJECT = 'operator console'
-const LOCKED_OUT_SECONDS = 60
 
-export const showConsole: PageHandler = async (browser, services) => {
+export const showConsole: ConsoleHandler = async (browser, services) => {
   const session = await sessionOf(browser, services)
   const place = placeOf(browser)
   if (session === undefined) {
@@ -43,7 +42,7 @@ export const showConsole: PageHandler = async (browser, services) => {
   return pageAt(place, browser, services, session)
 }
 
-export const submitConsoleLogin: PageHandler = async (browser, services) => {
+export const submitConsoleLogin: ConsoleHandler = async (browser, services) => {
   const form = await browser.form()
   if (form === undefined) {
     services.limits.takeFromAddress(browser.address)
@@ -66,7 +65,7 @@ export const submitConsoleLogin: PageHandler = async (browser, services) => {
   return { goTo: next }
 }
 
-export const submitConsoleLogout: PageHandler = async (browser, services) => {
+export const submitConsoleLogout: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   await services.operatorSessions.end(proven.session)
@@ -74,7 +73,7 @@ export const submitConsoleLogout: PageHandler = async (browser, services) => {
   return { goTo: `${CONSOLE}?done=logged-out` }
 }
 
-export const submitConsole: PageHandler = async (browser, services) => {
+export const submitConsole: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
@@ -92,7 +91,7 @@ export const submitConsole: PageHandler = async (browser, services) => {
 async function pageAt(
   place: readonly string[],
   browser: Browser,
-  services: PageServices,
+  services: ConsoleServices,
   session: OperatorSession,
 ): Promise<PageAnswer> {
   const desk = deskOf(session, services)
@@ -119,7 +118,7 @@ async function pageAt(
 async function targetAt(
   place: readonly string[],
   api: OperatorApi,
-  { demo }: PageServices,
+  { demo }: ConsoleServices,
 ): Promise<Target | undefined> {
   const [first = '', second = '', third, ...more] = place
   const resource = first === 'demo' && demo !== undefined ? demoTable : tableAt(first)
@@ -144,7 +143,7 @@ function placeOf({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function deskOf(session: OperatorSession, { operatorSessions, demo }: PageServices): Desk {
+function deskOf(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): Desk {
   return {
     operator: session.operator,
     proof: operatorSessions.proofOf(session),
@@ -154,13 +153,13 @@ function deskOf(session: OperatorSession, { operatorSessions, demo }: PageServic
 
 async function sessionOf(
   { consoleCookie }: Browser,
-  { operatorSessions }: PageServices,
+  { operatorSessions }: ConsoleServices,
 ): Promise<OperatorSession | undefined> {
   return consoleCookie === undefined ? undefined : operatorSessions.find(consoleCookie)
 }
 
 /** The fields of a form, if it came from a page of this session. */
-async function provenForm(browser: Browser, services: PageServices) {
+async function provenForm(browser: Browser, services: ConsoleServices) {
   const session = await sessionOf(browser, services)
   if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()

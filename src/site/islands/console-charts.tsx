@@ -1,9 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The charts of the overview, with a new point every few seconds. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { CHARTS, type ChartLine, FORMATS, type Unit } from '../charts/console-charts.ts'
+import { CHARTS, type ChartLine, FORMATS, type HistoryPoint, type Unit } from '../charts/console-charts.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import type { HistoryPoint } from '../console/history.ts'
 import { island } from '../scripts/island.tsx'
 
 interface ChartsProps {

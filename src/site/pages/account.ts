@@ -5,11 +5,12 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage } from '../render/problem-page.tsx'
+import { LOCKED_OUT, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
 import { accountPage } from './account-view.tsx'
-import { BUSY, LOCKED_OUT, LOGGED_OUT, passwordViolation, unlessBusy, withRetryAfter } from './login.ts'
+import { BUSY, LOGGED_OUT, passwordViolation, unlessBusy } from './login.ts'
 
 const toLogin: PageAnswer = { goTo: '/login?next=/account' }
 

@@ -5,8 +5,13 @@ import type { Browser } from '../request/browser.ts'
 import { type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
 import { docsPage, type Reference, type ReferenceOptions, renderReference } from './docs-view.tsx'
 
+export interface DocsServices extends SessionServices, Pick<PageServices, 'strict'> {
+  /** The API reference of these families. */
+  readonly reference: (families: readonly Family[]) => Reference
+}
+
 /** The reference of a set of families; each is rendered once. */
-export function referenceOf(options: ReferenceOptions): (families: readonly Family[]) => Reference {
+export function referenceOf(options: ReferenceOptions): DocsServices['reference'] {
   const made = new Map<string, Reference>()
   return families => {
     const name = families.join()
@@ -19,7 +24,7 @@ export function referenceOf(options: ReferenceOptions): (families: readonly Fami
 /** On a listener of the control API alone there are no sessions. */
 export async function showDocs(
   browser: Browser,
-  services: SessionServices & Pick<PageServices, 'reference' | 'strict'>,
+  services: DocsServices,
   families: readonly Family[],
 ): Promise<Page> {
   const isPublic = families.includes('oauth')

@@ -12,6 +12,7 @@ import { decimalId } from '../../kit/id.ts'
 import { networkOf, siteOf } from '../../kit/network.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
+import { LOCKED_OUT, LOCKED_OUT_SECONDS, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
 import {
   logIn,
@@ -34,8 +35,6 @@ export const showLogin: PageHandler = async (
   return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp })
 }
 
-/** Approximate wait after too many attempts. */
-const LOCKED_OUT_SECONDS = 60
 const DAY_SECONDS = 24 * 3600
 
 type LoginServices = SessionServices & Pick<PageServices, 'knownBrowsers' | 'logIns' | 'signUp'>
@@ -85,7 +84,6 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
 
 const INCORRECT = 'Incorrect user name or password.'
 export const BUSY = 'Too many passwords are being checked right now. Try again in a few seconds.'
-export const LOCKED_OUT = 'Too many failed attempts. Wait a few minutes and try again.'
 
 /** The result of work in the password queue, or `PasswordsBusy` if it was rejected. */
 export async function unlessBusy<T>(work: () => Promise<T>): Promise<T | PasswordsBusy> {
@@ -96,11 +94,6 @@ export async function unlessBusy<T>(work: () => Promise<T>): Promise<T | Passwor
     throw error
   }
 }
-
-export const withRetryAfter = (page: Page, retryAfterSeconds: number): Page => ({
-  ...page,
-  retryAfterSeconds,
-})
 
 /** Where a log-out leads, unless the form names a page: the start page, with a note. */
 export const LOGGED_OUT = '/?done=logged-out'

@@ -1,18 +1,13 @@
 /** Sessions, and the types shared by all pages. */
 import type { Attempts } from '../../auth/attempts.ts'
-import type { Operator, OperatorSessions } from '../../auth/operator-sessions.ts'
 import type { SiteTokens } from '../../auth/site-tokens.ts'
 import { expiry, hashOf, mintSecret } from '../../auth/tokens.ts'
-import type { Family } from '../../contract/operation.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Proofs } from '../../kit/signed-text.ts'
 import type { Services } from '../../operations/implement.ts'
 import type { Session } from '../../store/queries/accounts.ts'
-import type { DoctorFinding } from '../console/doctor-finding.ts'
-import type { MetricsHistory } from '../console/history.ts'
-import type { Reference } from '../pages/docs-view.tsx'
 import type { PageAnswer } from '../render/page.ts'
 import type { Browser } from './browser.ts'
 import type { Account, KnownBrowsers } from './known-browsers.ts'
@@ -29,26 +24,15 @@ export interface PageServices extends Services {
   readonly signUps: Attempts
   readonly knownBrowsers: KnownBrowsers
   readonly siteTokens: SiteTokens
-  /** The API reference of these families. */
-  readonly reference: (families: readonly Family[]) => Reference
   /** Where encoders publish, without the key; undefined without an embedded media server. */
   readonly rtmpUrl: string | undefined
   /** Answers a request to the API inside this process, as if it came from this address. */
   readonly callApi: (request: Request, address: string) => MaybePromise<Response>
-  /** The same for the control API, on behalf of an operator who is logged in to the console. */
-  readonly callControl: (request: Request, operator: Operator, address: string) => MaybePromise<Response>
-  readonly operatorSessions: OperatorSessions
-  /** The metrics of the last minutes. */
-  readonly metricsHistory: MetricsHistory
-  /** No row of the audit log is ever removed. */
-  readonly keepsAllAudit: boolean
-  /** Checks this installation, as `strand doctor` does. */
-  readonly examine: () => Promise<readonly DoctorFinding[]>
 }
 
 export type SessionServices = Pick<PageServices, 'store' | 'clock' | 'lifetimes'>
 
-export type PageHandler = (browser: Browser, services: PageServices) => Promise<PageAnswer>
+export type PageHandler<S = PageServices> = (browser: Browser, services: S) => Promise<PageAnswer>
 
 /** How often the store records that a session is in use. */
 const RENEWAL_MILLISECONDS = 3600 * 1000

@@ -2,8 +2,8 @@
 /** The findings of the doctor, problems first. */
 import type { Page } from '../../render/page.ts'
 import { Status } from '../cells.tsx'
-import type { DoctorFinding } from '../doctor-finding.ts'
 import { consolePage, type Desk } from '../frame.tsx'
+import type { DoctorFinding } from '../services.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 
 const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
