@@ -1,5 +1,5 @@
 import { controlOperations, helixOperations, oauthOperations, playbackOperations } from '../contract/index.ts'
-import { familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
+import { familyOf, type Operation, queryParameters } from '../contract/operation.ts'
 import type { Call } from './call.ts'
 
 /**
@@ -7,47 +7,47 @@ import type { Call } from './call.ts'
  * (`site/build/inline-calls.ts`), so that schemas, descriptions and examples stay out of people's programs.
  */
 
-function callOf(operation: Operation): Call {
+function describeCall(operation: Operation): Call {
   const { id, method, path, params, body, idempotent, repeatable } = operation
   return {
     id,
     method,
     path,
     params: Object.keys(params?.properties ?? {}),
-    query: Object.keys(queryParametersOf(operation).properties),
+    query: Object.keys(queryParameters(operation).properties),
     body: body && Object.keys(body.properties),
-    credential: credentialOf(operation),
+    credential: credentialKind(operation),
     ...(idempotent && { idempotent }),
     ...(repeatable && { repeatable }),
-    answer: answerKindOf(operation),
+    answer: answerKind(operation),
   }
 }
 
-function answerKindOf({ returns, answerFile }: Operation): Call['answer'] {
+function answerKind({ returns, answerFile }: Operation): Call['answer'] {
   if (answerFile !== undefined) return 'text'
   return returns === undefined ? 'nothing' : 'json'
 }
 
-function credentialOf(operation: Operation): Call['credential'] {
+function credentialKind(operation: Operation): Call['credential'] {
   if (familyOf(operation) === 'control') return 'operatorToken'
   const isOpen = operation.access.kind === 'open' && !operation.problems.includes('missing_authorization')
   return isOpen ? 'none' : 'token'
 }
 
 /** Operations that answer an unbounded stream of lines are left out. */
-function callsOf(operations: Readonly<Record<string, Operation>>): Readonly<Record<string, Call>> {
+function describeCalls(operations: Readonly<Record<string, Operation>>): Readonly<Record<string, Call>> {
   return Object.fromEntries(
     Object.entries(operations)
       .filter(([, operation]) => operation.answerLines === undefined)
-      .map(([name, operation]) => [name, callOf(operation)]),
+      .map(([name, operation]) => [name, describeCall(operation)]),
   )
 }
 
 export const calls = {
-  helix: callsOf(helixOperations),
-  oauth: callsOf(oauthOperations),
-  playback: callsOf(playbackOperations),
-  control: callsOf(controlOperations),
+  helix: describeCalls(helixOperations),
+  oauth: describeCalls(oauthOperations),
+  playback: describeCalls(playbackOperations),
+  control: describeCalls(controlOperations),
 }
 
 export { reasonPhrases } from '../contract/problem.ts'

@@ -5,13 +5,13 @@ import { failureBody } from './failure.ts'
 import { familyAt } from './families.ts'
 import { fullBucket } from './rate-limit.ts'
 import { NO_PEER, RequestContext } from './request-context.ts'
-import { responseHeadersOf } from './response-headers.ts'
+import { selectResponseHeaders } from './response-headers.ts'
 
 /** A problem in the form of the family that the request belongs to. */
 export function errorResponse(context: RequestContext, failure: Problem): Response {
   const { family } = context
   const body = failureBody(family, failure, context.operation)
-  const response = responseHeadersOf(family).respond(failure.status, body, context)
+  const response = selectResponseHeaders(family).respond(failure.status, body, context)
   // Bodies are fixed by the wire; clients ignore a header that they do not know (D-160).
   response.headers.set('Strand-Error', failure.name)
   if (failure.input !== undefined && family === 'control')
@@ -35,7 +35,7 @@ function headerText(value: object): string {
 export function answerBeforeReady(request: Request): Response {
   const context = new RequestContext(request, NO_PEER, [])
   if (context.path === '/healthz')
-    return responseHeadersOf(undefined).respond(200, '{"status":"ok"}', context)
+    return selectResponseHeaders(undefined).respond(200, '{"status":"ok"}', context)
   context.family = familyAt(context.path)
   const isPage = context.family === undefined && context.path !== '/readyz'
   if (isPage && asksForPage(request)) return answerStarting()

@@ -7,7 +7,7 @@ import { Proofs } from '../kit/signed-text.ts'
 import { examine } from '../maintenance/doctor.ts'
 import type { Services } from '../operations/implement.ts'
 import type { MetricsHistory } from '../site/console/history.ts'
-import { referenceOf } from '../site/pages/docs.ts'
+import { createReference } from '../site/pages/docs.ts'
 import { Pages } from '../site/pages.ts'
 import { KnownBrowsers } from '../site/request/known-browsers.ts'
 import type { Config } from './config.ts'
@@ -44,7 +44,7 @@ export function openSite(options: SiteOptions): Pages {
       signUps: attemptsOn(store, SIGN_UP_LIMITS),
       knownBrowsers: new KnownBrowsers(folder.ring),
       siteTokens,
-      reference: referenceOf({
+      reference: createReference({
         demo: isDemo,
         strict: config.strict,
         baseUrlOf: family => (family === 'control' ? controlUrl : publicUrl),

@@ -10,7 +10,7 @@ import type { ConsoleServices } from './console/services.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
 import { showActivate, submitActivate } from './pages/activate.ts'
 import { showAuthorize, submitConsent } from './pages/authorize.ts'
-import { channelOf, showChannel } from './pages/channel.ts'
+import { parseChannelPath, showChannel } from './pages/channel.ts'
 import { type DocsServices, showDocs } from './pages/docs.ts'
 import { showDrops } from './pages/drops.ts'
 import { submitFollow } from './pages/follow.ts'
@@ -25,7 +25,7 @@ import { pageHeaders } from './render/headers.ts'
 import type { Page, PageAnswer } from './render/page.ts'
 import { apiFailurePage, failurePage } from './render/problem-page.tsx'
 import { acceptsHtml, Browser, type PageContext } from './request/browser.ts'
-import { type PageHandler, sessionOf } from './request/session.ts'
+import { type PageHandler, readSession } from './request/session.ts'
 import { studioPattern } from './studio/desk.ts'
 import {
   submitStudioChannel,
@@ -92,11 +92,11 @@ export function asksForPage(request: Request): boolean {
   return asksToSee(request.method) && acceptsHtml(request) === 'by name'
 }
 
-function handlerOf(method: string, path: string): SiteHandler | undefined {
+function findHandler(method: string, path: string): SiteHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
-    handlers.get(page) ?? inConsole ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
+    handlers.get(page) ?? inConsole ?? (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
 
@@ -114,15 +114,15 @@ export class Pages {
    * root, only a request for HTML gets a page; others get what programs always got (D-151).
    */
   has({ request, path }: PageContext): boolean {
-    const handler = handlerOf(request.method, path)
+    const handler = findHandler(request.method, path)
     if (handler === showHome) return acceptsHtml(request) === 'by name'
     return handler === showChannel ? acceptsHtml(request) !== 'no' : handler !== undefined
   }
 
   /** Throws what the handler throws; the caller maps it to a problem and passes that to `refuse`. */
   async answer(context: PageContext): Promise<Response> {
-    const browser = this.#browserOf(context)
-    const handler = handlerOf(browser.method, browser.path)
+    const browser = this.#createBrowser(context)
+    const handler = findHandler(browser.method, browser.path)
     if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
     // The console counts what comes without a session.
     if (!isConsolePath(browser.path)) this.#services.limits.takeFromAddress(browser.address)
@@ -147,7 +147,7 @@ export class Pages {
   /** The reference of the families that the listener serves to this request. It is the one page that is large. */
   async answerDocs(context: PageContext, families: readonly Family[]): Promise<Response> {
     const isPublic = families.includes('oauth')
-    const browser = this.#browserOf(context)
+    const browser = this.#createBrowser(context)
     const page = await showDocs(browser, this.#services, families)
     return compressed(await this.#render(page, context, isPublic ? browser : undefined), context.request)
   }
@@ -160,7 +160,7 @@ export class Pages {
     return response
   }
 
-  #browserOf(context: PageContext): Browser {
+  #createBrowser(context: PageContext): Browser {
     return new Browser(context, { csrfProofs: this.#csrfProofs, publicUrl: this.#services.publicUrl })
   }
 
@@ -173,7 +173,7 @@ export class Pages {
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
     const { signUp, siteTokens } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
-    const session = browser && !isOfOperator ? await sessionOf(browser, this.#services) : undefined
+    const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
     const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here }
     const { html, hasScript } = await renderDocument(page, visitor, () =>

@@ -1,6 +1,6 @@
 /** Cards stay where they are while people look at them. */
 import { expect, test } from 'bun:test'
-import { listOf, lookedUp, refreshed, withMore } from '../../src/site/components/live-list.ts'
+import { toLiveList, lookedUp, refreshed, withMore } from '../../src/site/components/live-list.ts'
 import type { ShownStream } from '../../src/site/components/stream-card.tsx'
 
 const stream = (name: string, viewer_count = 1, more: Partial<ShownStream> = {}): ShownStream => ({
@@ -19,7 +19,7 @@ const stream = (name: string, viewer_count = 1, more: Partial<ShownStream> = {})
 const names = ({ streams }: { streams: readonly ShownStream[] }) => streams.map(each => each.user_id).join('')
 
 test('another order changes numbers and no place', () => {
-  const list = listOf([stream('a', 9), stream('b', 5)])
+  const list = toLiveList([stream('a', 9), stream('b', 5)])
   const after = refreshed(list, [stream('b', 20), stream('a', 9)], false)
   expect([names(after), after.streams[1]?.viewer_count]).toEqual(['ab', 20])
   // What has not changed is the same object: its card is not rendered again.
@@ -27,7 +27,7 @@ test('another order changes numbers and no place', () => {
 })
 
 test('a new channel is added at the end of a whole list, and counted in another', () => {
-  const list = listOf([stream('a', 9), stream('b', 5)])
+  const list = toLiveList([stream('a', 9), stream('b', 5)])
   const top = [stream('c', 10), stream('a', 9), stream('b', 5)]
   expect(names(refreshed(list, top, true))).toBe('abc')
   const more = refreshed(list, top, false)
@@ -35,7 +35,7 @@ test('a new channel is added at the end of a whole list, and counted in another'
 })
 
 test('a stream that ends stays as ended, and is live again as another stream', () => {
-  const list = listOf([stream('a'), stream('b')])
+  const list = toLiveList([stream('a'), stream('b')])
   const ended = refreshed(list, [stream('a')], true)
   expect([names(ended), [...ended.ended]]).toEqual(['ab', ['stream of b']])
   const again = refreshed(ended, [stream('a'), stream('b', 1, { id: 'another' })], true)
@@ -43,7 +43,7 @@ test('a stream that ends stays as ended, and is live again as another stream', (
 })
 
 test('beyond the first hundred, a stream has ended only if a look-up does not find it', () => {
-  const list = listOf([stream('a'), stream('b'), stream('c')])
+  const list = toLiveList([stream('a'), stream('b'), stream('c')])
   expect([...refreshed(list, [stream('a')], false).ended]).toEqual([])
   const after = lookedUp(list, ['b', 'c'], [stream('c', 7)])
   expect([names(after), [...after.ended], after.streams[2]?.viewer_count]).toEqual([
@@ -54,5 +54,5 @@ test('beyond the first hundred, a stream has ended only if a look-up does not fi
 })
 
 test('the next page adds each channel once', () => {
-  expect(names(withMore(listOf([stream('a'), stream('b')]), [stream('b'), stream('c')]))).toBe('abc')
+  expect(names(withMore(toLiveList([stream('a'), stream('b')]), [stream('b'), stream('c')]))).toBe('abc')
 })

@@ -1,6 +1,6 @@
 /** The scripts and style sheets of pages, as they are served under `/assets/`. */
-import { lazily } from '../../kit/lazily.ts'
-import { must } from '../../kit/must.ts'
+import { lazy } from '../../kit/lazily.ts'
+import { assertDefined } from '../../kit/must.ts'
 import { type Bundle, bundleScripts, bundleStyles } from './bundle.ts'
 import { PART } from './part-name.ts'
 
@@ -20,16 +20,16 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-const scripts = lazily(async () => assetsOf(await bundleScripts()))
-const styles = lazily(async () => assetsOf(await bundleStyles()))
+const scripts = lazy(async () => listAssets(await bundleScripts()))
+const styles = lazy(async () => listAssets(await bundleStyles()))
 
-function assetsOf(bundle: Bundle): ReadonlyMap<string, Asset> {
+function listAssets(bundle: Bundle): ReadonlyMap<string, Asset> {
   return new Map(
     Object.entries(bundle).map(([file, text]) => [
       file,
       {
         path: ASSET_PREFIX + file,
-        type: must(TYPES[file.slice(file.lastIndexOf('.') + 1)], `the type of ${file}`),
+        type: assertDefined(TYPES[file.slice(file.lastIndexOf('.') + 1)], `the type of ${file}`),
         text,
         gzipped: Bun.gzipSync(text, { level: 9 }),
       },
@@ -39,12 +39,12 @@ function assetsOf(bundle: Bundle): ReadonlyMap<string, Asset> {
 
 /** The path of a style sheet by the name of its source. */
 export async function stylePath(name: string): Promise<string> {
-  return must(firstNamed(await styles(), name, 'css'), `the style sheet ${name}`).path
+  return assertDefined(firstNamed(await styles(), name, 'css'), `the style sheet ${name}`).path
 }
 
 /** The script of an island, and the scripts that it imports at once: the browser need not find out one after the other. */
 export async function islandScripts(name: string): Promise<{ path: string; imports: string[] }> {
-  const { path, text } = must(firstNamed(await scripts(), name, 'js'), `the script of the island ${name}`)
+  const { path, text } = assertDefined(firstNamed(await scripts(), name, 'js'), `the script of the island ${name}`)
   const imports = [...text.matchAll(/\bfrom"\.\/([^"]+)"/g)].map(([, file = '']) => ASSET_PREFIX + file)
   return { path, imports: [...new Set(imports)] }
 }

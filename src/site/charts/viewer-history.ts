@@ -15,7 +15,7 @@ interface Watched {
 const MAX_POINTS = 2400
 const NAME = 'strand-viewers'
 
-export function historyOf(stream: Watched | undefined, now: number): History {
+export function readHistory(stream: Watched | undefined, now: number): History {
   return stream === undefined
     ? { stream_id: '', times: [], viewers: [] }
     : { stream_id: stream.id, times: [Math.floor(now / 1000)], viewers: [stream.viewer_count] }
@@ -23,7 +23,7 @@ export function historyOf(stream: Watched | undefined, now: number): History {
 
 /** Starts over with another stream. A clock that was set back adds nothing: times ascend. */
 export function addPoint(history: History, stream: Watched, now: number): History {
-  if (history.stream_id !== stream.id) return historyOf(stream, now)
+  if (history.stream_id !== stream.id) return readHistory(stream, now)
   const time = Math.floor(now / 1000)
   if (time <= (history.times.at(-1) ?? 0)) return history
   return {

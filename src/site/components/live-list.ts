@@ -2,7 +2,7 @@
  * The list of live channels while people look at it. Cards stay where they are: numbers and titles change in place, a
  * stream that ends stays as ended, and what is new is added at the end, or counted if its place is further up.
  */
-import { type ShownStream, shownOf } from './stream-card.tsx'
+import { type ShownStream, toShownStream } from './stream-card.tsx'
 
 export interface LiveList {
   readonly streams: readonly ShownStream[]
@@ -12,7 +12,7 @@ export interface LiveList {
   readonly waiting: number
 }
 
-export const listOf = (streams: readonly ShownStream[]): LiveList => ({
+export const toLiveList = (streams: readonly ShownStream[]): LiveList => ({
   streams,
   ended: new Set(),
   waiting: 0,
@@ -61,4 +61,4 @@ function updated(
 }
 
 const isSame = (one: ShownStream, other: ShownStream): boolean =>
-  JSON.stringify(shownOf(one)) === JSON.stringify(shownOf(other))
+  JSON.stringify(toShownStream(one)) === JSON.stringify(toShownStream(other))

@@ -17,14 +17,14 @@ export function useOutcome() {
       await work()
       if (sentence !== undefined) setOutcome({ kind: 'good', sentence })
     } catch (error) {
-      setOutcome({ kind: 'bad', sentence: sentenceOf(error) })
+      setOutcome({ kind: 'bad', sentence: describeError(error) })
     }
     setIsBusy(false)
   }
   return { isBusy, attempt, notice: outcome && <Notice {...outcome} /> }
 }
 
-function sentenceOf(error: unknown): string {
+function describeError(error: unknown): string {
   const isForPeople = error instanceof FormRefused || error instanceof SessionEnded || isRefused(error)
   return isForPeople ? error.message : 'The server did not answer. Try again.'
 }

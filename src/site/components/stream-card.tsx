@@ -22,7 +22,7 @@ const SHOWN = [
 export type ShownStream = Pick<Stream, (typeof SHOWN)[number]>
 
 /** Without the fields that no page shows: a page carries its streams as JSON too. */
-export const shownOf = (stream: ShownStream): ShownStream =>
+export const toShownStream = (stream: ShownStream): ShownStream =>
   Object.fromEntries(SHOWN.map(name => [name, stream[name]])) as unknown as ShownStream
 
 const MAX_TAGS = 3

@@ -10,13 +10,13 @@ import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
 import { LOCKED_OUT, LOCKED_OUT_SECONDS, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
-import type { Desk } from './frame.tsx'
+import type { ConsoleContext } from './frame.tsx'
 import { OperatorApi } from './operator-api.ts'
 import { actionPage, submitAction, type Target } from './pages/action-page.tsx'
 import { verifiedPage, verifyAudit } from './pages/audit-page.tsx'
 import { demoPage } from './pages/demo-page.tsx'
 import { doctorPage } from './pages/doctor-page.tsx'
-import { listPage, queryOf } from './pages/list-page.tsx'
+import { listPage, parseQueryString } from './pages/list-page.tsx'
 import { logInPage } from './pages/log-in-page.tsx'
 import { overviewPage } from './pages/overview-page.tsx'
 import { findRow, rowPage } from './pages/row-page.tsx'
@@ -28,8 +28,8 @@ import type { ConsoleHandler, ConsoleServices } from './services.ts'
 const SUBJECT = 'operator console'
 
 export const showConsole: ConsoleHandler = async (browser, services) => {
-  const session = await sessionOf(browser, services)
-  const place = placeOf(browser)
+  const session = await readSession(browser, services)
+  const place = splitPath(browser)
   if (session === undefined) {
     services.limits.takeFromAddress(browser.address)
     // A script that asks for data learns that the session has ended.
@@ -77,9 +77,9 @@ export const submitConsole: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
-  const desk = deskOf(session, services)
+  const desk = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
-  const place = placeOf(browser)
+  const place = splitPath(browser)
   if (place.join('/') === 'audit/verify') {
     browser.holdOpen()
     return verifiedPage(desk, await verifyAudit(services.store, services.keepsAllAudit))
@@ -94,9 +94,9 @@ async function pageAt(
   services: ConsoleServices,
   session: OperatorSession,
 ): Promise<PageAnswer> {
-  const desk = deskOf(session, services)
+  const desk = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
-  const query = queryOf(browser)
+  const query = parseQueryString(browser)
   const [first, key, action] = place
   if (first === undefined) return overviewPage(desk, api, services.metricsHistory)
   if (first === 'history' && key === undefined)
@@ -135,7 +135,7 @@ async function targetAt(
 }
 
 /** The parts of the address behind `/console`, decoded. */
-function placeOf({ path }: Browser): readonly string[] {
+function splitPath({ path }: Browser): readonly string[] {
   return path
     .slice(CONSOLE.length)
     .split('/')
@@ -143,15 +143,15 @@ function placeOf({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function deskOf(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): Desk {
+function createConsoleContext(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): ConsoleContext {
   return {
     operator: session.operator,
-    proof: operatorSessions.proofOf(session),
+    proof: operatorSessions.createProof(session),
     isDemo: demo !== undefined,
   }
 }
 
-async function sessionOf(
+async function readSession(
   { consoleCookie }: Browser,
   { operatorSessions }: ConsoleServices,
 ): Promise<OperatorSession | undefined> {
@@ -160,7 +160,7 @@ async function sessionOf(
 
 /** The fields of a form, if it came from a page of this session. */
 async function provenForm(browser: Browser, services: ConsoleServices) {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()
   if (form === undefined || session === undefined) return undefined

@@ -10,10 +10,10 @@ import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'
 import type { Page } from '../render/page.ts'
-import { CONSOLE, pathOf } from './paths.ts'
+import { CONSOLE, consolePath } from './paths.ts'
 
 /** The operator and the installation that a page is for. */
-export interface Desk {
+export interface ConsoleContext {
   readonly operator: Operator
   /** Part of every form. */
   readonly proof: string
@@ -39,7 +39,7 @@ interface Content {
 
 export const OVERVIEW = ''
 
-export function consolePage(desk: Desk, content: Content): Page {
+export function consolePage(desk: ConsoleContext, content: Content): Page {
   const { title, trail = [], violation } = content
   return {
     title: `${title} · Console`,
@@ -61,7 +61,7 @@ export function consolePage(desk: Desk, content: Content): Page {
               <Who {...desk} />
             </details>
             <search class="search">
-              <form method="get" action={pathOf('search')}>
+              <form method="get" action={consolePath('search')}>
                 <Icon path={SEARCH_ICON} lines />
                 <input
                   type="search"
@@ -118,7 +118,7 @@ function Navigation({ section, isDemo }: { section: string; isDemo: boolean }) {
   const link = (path: string, title: string) => (
     <li key={path}>
       <a
-        href={path === OVERVIEW ? CONSOLE : pathOf(path)}
+        href={path === OVERVIEW ? CONSOLE : consolePath(path)}
         {...(section === path && { 'aria-current': 'page' })}
       >
         {title}
@@ -141,12 +141,12 @@ function Navigation({ section, isDemo }: { section: string; isDemo: boolean }) {
   )
 }
 
-const Who = ({ operator, proof }: Desk) => (
+const Who = ({ operator, proof }: ConsoleContext) => (
   <div class="who">
     <span title="The name in the audit log">
       {operator.name === null ? 'operator' : `operator/${operator.name}`}
     </span>
-    <Form action={pathOf('logout')} fields={{ proof }}>
+    <Form action={consolePath('logout')} fields={{ proof }}>
       <button type="submit" class="plain">
         Log out
       </button>

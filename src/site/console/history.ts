@@ -52,7 +52,7 @@ export class MetricsHistory {
   /** Called periodically. */
   async sample(): Promise<void> {
     const families = await this.#read()
-    const reading = readingOf(families, performance.now())
+    const reading = takeReading(families, performance.now())
     const previous = this.#readings.at(-1)
     if (previous !== undefined) keep(this.#points, pointBetween(previous, reading, families), MAX_POINTS)
     keep(this.#readings, reading, MAX_READINGS)
@@ -99,9 +99,9 @@ function keep<T>(list: T[], item: T, most: number): void {
   if (list.length > most) list.shift()
 }
 
-function readingOf(families: readonly MetricFamily[], at: number): Reading {
+function takeReading(families: readonly MetricFamily[], at: number): Reading {
   const byOperation = new Map<string, Counts>()
-  const countsOf = (operation: string) => {
+  const countRequests = (operation: string) => {
     const counts = byOperation.get(operation) ?? { requests: 0, refused: 0, failed: 0, upTo: new Map() }
     byOperation.set(operation, counts)
     return counts
@@ -109,7 +109,7 @@ function readingOf(families: readonly MetricFamily[], at: number): Reading {
   for (const { name, samples } of families) {
     if (name === 'strand_http_requests_total')
       for (const { labels, value } of samples) {
-        const counts = countsOf(labels.operation ?? '')
+        const counts = countRequests(labels.operation ?? '')
         counts.requests += value
         if (labels.status?.startsWith('4')) counts.refused += value
         if (labels.status?.startsWith('5')) counts.failed += value
@@ -117,7 +117,7 @@ function readingOf(families: readonly MetricFamily[], at: number): Reading {
     if (name === 'strand_http_request_duration_seconds')
       for (const { suffix, labels, value } of samples) {
         if (suffix !== '_bucket') continue
-        const { upTo } = countsOf(labels.operation ?? '')
+        const { upTo } = countRequests(labels.operation ?? '')
         const limit = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le)
         upTo.set(limit, (upTo.get(limit) ?? 0) + value)
       }

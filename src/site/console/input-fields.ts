@@ -1,6 +1,6 @@
 /** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
 import type { FormAction } from '../../contract/admin/resource.ts'
-import { type Operation, queryParametersOf } from '../../contract/operation.ts'
+import { type Operation, queryParameters } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
 import { labelOf } from './labels.ts'
@@ -26,7 +26,7 @@ export interface InputField {
 const LONG = 200
 
 /** The input of an action that takes the key of its row. */
-export function keyInputOf({ form, operation }: FormAction): string | undefined {
+export function findKeyInput({ form, operation }: FormAction): string | undefined {
   return form.by ?? Object.keys(operation.params?.properties ?? {})[0]
 }
 
@@ -35,7 +35,7 @@ export function actionFields(action: FormAction, hasRow: boolean): InputField[] 
   const { params, body } = action.operation as { params?: JsonSchema; body?: JsonSchema } & Operation
   const { each, omit = [] } = action.form
   const list = body?.properties?.[action.bulk ?? '']?.items
-  const left = new Set([...omit, ...(hasRow ? [keyInputOf(action)] : [])])
+  const left = new Set([...omit, ...(hasRow ? [findKeyInput(action)] : [])])
   return [...fieldsIn(params), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
     .map(field =>
@@ -52,7 +52,7 @@ const PAGING = new Set(['first', 'after', 'before'])
 
 /** The filters of a list. */
 export function filterFields(list: Operation, wanted: readonly string[] | undefined): InputField[] {
-  const fields = fieldsIn(queryParametersOf(list) as unknown as JsonSchema)
+  const fields = fieldsIn(queryParameters(list) as unknown as JsonSchema)
   return wanted === undefined
     ? fields.filter(({ name }) => !PAGING.has(name))
     : wanted.flatMap(name => fields.filter(field => field.name === name))
@@ -66,7 +66,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
     return {
       name,
       label: labelOf(name),
-      kind: kindOf(name, main),
+      kind: chooseKind(name, main),
       choices: main.enum ?? [],
       required: schema?.required?.includes(name) ?? false,
       isNullable: variants.some(({ type }) => type === 'null'),
@@ -74,12 +74,12 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
       max: main.maximum,
       isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
-      hint: hintOf(each.description ?? main.description ?? inner.hint),
+      hint: shortHint(each.description ?? main.description ?? inner.hint),
     }
   })
 }
 
-function kindOf(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema): InputField['kind'] {
+function chooseKind(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema): InputField['kind'] {
   if (name === 'password') return 'secret'
   if (choices !== undefined) return 'choice'
   if (type === 'integer' || type === 'number') return 'number'
@@ -88,7 +88,7 @@ function kindOf(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema
   return maxLength > LONG && name !== 'email' ? 'long' : 'text'
 }
 
-function hintOf(text: string | undefined): string | undefined {
+function shortHint(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const plain = text.replaceAll('`', '').replace(/\.$/, '')
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
@@ -117,7 +117,7 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
     const start = given.get(startName(field.name))
     const isLeft = start === undefined ? text === '' : text === textIn(field, start) && !field.required
     if (isLeft) continue
-    inputs[field.name] = inputOf(field, text)
+    inputs[field.name] = parseInput(field, text)
   }
   return inputs
 }
@@ -126,7 +126,7 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
 const textIn = ({ kind }: InputField, text: string): string =>
   kind === 'secret' ? text : text.replaceAll('\r\n', '\n').trim()
 
-function inputOf({ kind, isNullable }: InputField, text: string): unknown {
+function parseInput({ kind, isNullable }: InputField, text: string): unknown {
   if (kind === 'lines') return linesIn(text)
   if (text === '' && isNullable) return null
   if (kind === 'yes-no') return text === 'true'

@@ -6,7 +6,7 @@ import { unlessRefused } from '../scripts/refused.ts'
 import type { OperatorApi, Row } from './operator-api.ts'
 
 /** The table that a field refers to. */
-export const referenceOf = (field: string): AdminTable | undefined => tableAt(referencedTable(field) ?? '')
+export const findReferenced = (field: string): AdminTable | undefined => tableAt(referencedTable(field) ?? '')
 
 /** As many rows are offered for a field, or searched for a name. */
 const MAX_OFFERED = 100
@@ -38,12 +38,12 @@ export class References {
     const names = References.namesBeside(rows, columns)
     await Promise.all(
       columns.flatMap(column => {
-        const resource = referenceOf(column)
+        const resource = findReferenced(column)
         if (resource === undefined) return []
         return rows.map(async row => {
           const id = row[column]
           if (typeof id !== 'string' || id === '' || names.has(`${column} ${id}`)) return
-          const name = await this.#nameOf(resource, id)
+          const name = await this.#findName(resource, id)
           if (name !== undefined) names.set(`${column} ${id}`, name)
         })
       }),
@@ -51,7 +51,7 @@ export class References {
     return names
   }
 
-  #nameOf(resource: AdminTable, id: string): Promise<string | undefined> {
+  #findName(resource: AdminTable, id: string): Promise<string | undefined> {
     const key = `${resource.path} ${id}`
     const known =
       this.#names.get(key) ?? this.#find(resource, id).then(row => row && String(row[resource.name]))
@@ -65,8 +65,8 @@ export class References {
   }
 
   /** The id of the row that a text means: an id, or the name that people know. Other texts are returned unchanged. */
-  async idOf(field: string, text: string): Promise<string> {
-    const resource = referenceOf(field)
+  async findId(field: string, text: string): Promise<string> {
+    const resource = findReferenced(field)
     if (resource === undefined || ID.test(text)) return text
     const { list, findBy, key, name } = resource
     const filter = findBy === undefined ? { first: MAX_OFFERED } : { [findBy]: text }
@@ -77,7 +77,7 @@ export class References {
 
   /** The rows to offer for a field; none if there may be very many. */
   async offersFor(field: string): Promise<readonly (readonly [id: string, name: string])[]> {
-    const resource = referenceOf(field)
+    const resource = findReferenced(field)
     if (resource === undefined || resource.path === 'users') return []
     const { data } = await unlessRefused({ data: [] }, () =>
       this.#api.rows(resource.list, { first: MAX_OFFERED }),

@@ -8,7 +8,7 @@ import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
 import { labelOf } from './labels.ts'
 import type { Row } from './operator-api.ts'
-import { pathOf } from './paths.ts'
+import { consolePath } from './paths.ts'
 
 interface TableView {
   readonly resource: AdminTable
@@ -39,11 +39,11 @@ type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren, 
 interface PlainTableProps<T> {
   readonly columns: readonly Column<T>[]
   readonly items: readonly T[]
-  readonly keyOf: (item: T) => string
+  readonly itemKey: (item: T) => string
   readonly className?: string
 }
 
-export const PlainTable = <T,>({ columns, items, keyOf, className }: PlainTableProps<T>) => (
+export const PlainTable = <T,>({ columns, items, itemKey, className }: PlainTableProps<T>) => (
   <table {...(className && { class: className })}>
     <thead>
       <tr>
@@ -56,7 +56,7 @@ export const PlainTable = <T,>({ columns, items, keyOf, className }: PlainTableP
     </thead>
     <tbody>
       {items.map(item => (
-        <tr key={keyOf(item)} data-key={keyOf(item)}>
+        <tr key={itemKey(item)} data-key={itemKey(item)}>
           {columns.map(([title, cell, kind]) => (
             <td key={title} {...(kind && { class: kind === 'number' ? 'right num' : kind })}>
               {cell(item)}
@@ -111,7 +111,7 @@ export function Table(view: TableView) {
                         <RowAction
                           key={action.form.path}
                           action={action}
-                          path={pathOf(resource.path, key, action.form.path)}
+                          path={consolePath(resource.path, key, action.form.path)}
                           proof={view.proof}
                         />
                       ))}
@@ -159,7 +159,7 @@ function RowLink({
   const text = column === 'user_id' ? names.get(`user_id ${key}`) : undefined
   if (resource.get !== undefined)
     return (
-      <a class="row-link" href={pathOf(resource.path, key)}>
+      <a class="row-link" href={consolePath(resource.path, key)}>
         {text ?? <Cell field={column} row={row} names={names} />}
         {text !== undefined && <code class="id beside"> {key}</code>}
       </a>

@@ -36,24 +36,24 @@ export async function credentialsFor(form: OperationForm, way: Way): Promise<Rec
   const name = form.scopes.join(' ')
   const token = siteTokens.get(name) ?? new PageToken(form.scopes)
   siteTokens.set(name, token)
-  return headersOf(form, await token.get(), SITE_CLIENT_ID)
+  return credentialHeaders(form, await token.get(), SITE_CLIENT_ID)
 }
 
 function pastedHeaders(form: OperationForm, { token, clientId, operatorToken }: Pasted) {
-  return headersOf(form, (form.family === 'control' ? operatorToken : token).trim(), clientId.trim())
+  return credentialHeaders(form, (form.family === 'control' ? operatorToken : token).trim(), clientId.trim())
 }
 
 /** The credentials as they are shown: without the secret. */
 export function shownHeaders(form: OperationForm, way: Way, shown: Pasted): Record<string, string> {
   if (way === 'none') return {}
-  if (way === 'site') return headersOf(form, '<a token for this request>', SITE_CLIENT_ID)
+  if (way === 'site') return credentialHeaders(form, '<a token for this request>', SITE_CLIENT_ID)
   const { token, operatorToken } = shown
   const isGiven = (form.family === 'control' ? operatorToken : token).trim() !== ''
   const secret = isGiven ? '<the token that you pasted>' : ''
   return pastedHeaders(form, { ...shown, token: secret, operatorToken: secret })
 }
 
-function headersOf({ family }: OperationForm, token: string, clientId: string): Record<string, string> {
+function credentialHeaders({ family }: OperationForm, token: string, clientId: string): Record<string, string> {
   return {
     ...(token !== '' && { Authorization: `Bearer ${token}` }),
     ...(family === 'helix' && clientId !== '' && { 'Client-Id': clientId }),

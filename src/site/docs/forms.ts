@@ -5,7 +5,7 @@
 import type { TSchema } from 'typebox'
 import { operations } from '../../contract/index.ts'
 import { type Family, familyOf, type Method, type Operation } from '../../contract/operation.ts'
-import { type Input, inputsOf } from '../../contract/reference/inputs.ts'
+import { type Input, listInputs } from '../../contract/reference/inputs.ts'
 import { typeInWords } from '../../contract/reference/markdown.ts'
 import type { Scope } from '../../contract/scope.ts'
 
@@ -47,28 +47,28 @@ const USEFUL_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   GetChannelFollowers: ['moderator:read:followers'],
 }
 
-function formOf(operation: Operation): OperationForm {
+function createForm(operation: Operation): OperationForm {
   const { id, method, path, access, exactlyOne } = operation
-  const bodyType = bodyTypeOf(operation)
+  const bodyType = chooseBodyType(operation)
   const required = access.kind === 'token' ? access.scopes.slice(0, 1) : []
   return {
     id,
     method,
     path,
     family: familyOf(operation),
-    ways: waysOf(operation),
+    ways: listWays(operation),
     scopes: [...required, ...(USEFUL_SCOPES[id] ?? [])],
     ...(bodyType && { bodyType }),
     ...(exactlyOne && { exactlyOne }),
     fields: [
-      ...inputsOf(operation).map(input => fieldOf(input, operation)),
+      ...listInputs(operation).map(input => toFormField(input, operation)),
       ...(operation.bodyLines === undefined ? [] : [linesField(operation)]),
     ],
   }
 }
 
 /** Subscriptions belong to a registered client, which the site is not (D-150). */
-function waysOf(operation: Operation): Way[] {
+function listWays(operation: Operation): Way[] {
   const { access, path, problems } = operation
   if (access.kind === 'operator' || path.startsWith('/helix/eventsub/')) return ['paste']
   if (access.kind === 'anyone') return ['none', 'site', 'paste']
@@ -76,7 +76,7 @@ function waysOf(operation: Operation): Way[] {
   return ['none']
 }
 
-function bodyTypeOf(operation: Operation): OperationForm['bodyType'] | undefined {
+function chooseBodyType(operation: Operation): OperationForm['bodyType'] | undefined {
   if (operation.bodyLines !== undefined) return 'lines'
   if (operation.body === undefined) return undefined
   return operation.bodyFrom === 'anywhere' && familyOf(operation) === 'oauth' ? 'form' : 'json'
@@ -88,9 +88,9 @@ type Shape = TSchema & {
   readonly items?: Shape
 }
 
-function fieldOf({ name, place, schema, description, required }: Input, { example }: Operation): FormField {
+function toFormField({ name, place, schema, description, required }: Input, { example }: Operation): FormField {
   const where = place === 'query or body' ? 'body' : place
-  const kind = kindOf(schema as Shape)
+  const kind = chooseKind(schema as Shape)
   const choices = (schema as Shape).enum
   const examples: Readonly<Record<string, unknown>> = {
     ...example.params,
@@ -109,7 +109,7 @@ function fieldOf({ name, place, schema, description, required }: Input, { exampl
   }
 }
 
-function kindOf({ type, enum: choices, items }: Shape): FormField['kind'] {
+function chooseKind({ type, enum: choices, items }: Shape): FormField['kind'] {
   if (choices !== undefined) return 'choice'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean' || type === 'string') return type === 'string' ? 'text' : type
@@ -137,5 +137,5 @@ function asText(value: unknown, kind: FormField['kind']): string {
 }
 
 export const FORMS: Readonly<Record<string, OperationForm>> = Object.fromEntries(
-  operations.map(operation => [operation.id, formOf(operation)]),
+  operations.map(operation => [operation.id, createForm(operation)]),
 )

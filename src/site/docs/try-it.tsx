@@ -41,7 +41,7 @@ function TryIt({ form, reader }: { form: OperationForm; reader: Reader }) {
     try {
       setOutcome(await send(prepared, await credentialsFor(form, way), request.signal))
     } catch (error) {
-      setOutcome({ failure: messageOf(error), isSessionOver: error instanceof SessionEnded })
+      setOutcome({ failure: errorMessage(error), isSessionOver: error instanceof SessionEnded })
     }
     setRunning(undefined)
   }
@@ -57,7 +57,7 @@ function TryIt({ form, reader }: { form: OperationForm; reader: Reader }) {
             <legend>Parameters</legend>
             <p class="hint">
               Empty fields are not sent.
-              {form.exactlyOne && <Prose text={` Give exactly one of ${listOf(form.exactlyOne)}.`} />}
+              {form.exactlyOne && <Prose text={` Give exactly one of ${joinNames(form.exactlyOne)}.`} />}
             </p>
             {form.fields.map(field => (
               <FieldRow
@@ -216,11 +216,11 @@ function explanation(form: OperationForm, way: Way, { user }: Reader): string {
   if (way === 'none') return to
   if (way === 'paste') return `${to} The token stays in this page until you close it, and is not stored.`
   if (user === null) return `${to} Its token is that of every visitor and has no scopes.`
-  const scopes = form.scopes.length === 0 ? 'no scopes' : `only ${listOf(form.scopes, '')}`
+  const scopes = form.scopes.length === 0 ? 'no scopes' : `only ${joinNames(form.scopes, '')}`
   return `${to} Its token is made for it: yours, valid for ten minutes, with ${scopes}.`
 }
 
-const listOf = (names: readonly string[], mark = '`') => names.map(name => mark + name + mark).join(' or ')
+const joinNames = (names: readonly string[], mark = '`') => names.map(name => mark + name + mark).join(' or ')
 
 /** What the operation requires, as far as it is known: the id of the reader, and bodies that are hard to guess. */
 function firstValues({ fields }: OperationForm, { user }: Reader): Values {
@@ -238,7 +238,7 @@ function firstWay({ ways, scopes, family }: OperationForm, { user, isStrict }: R
   return first === 'site' && user === null && scopes.length > 0 ? 'paste' : first
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return 'Cancelled.'
   if (error instanceof SessionEnded) return 'Your session has ended. Log in again.'
   return `The server did not answer: ${error instanceof Error ? error.message : String(error)}`

@@ -1,6 +1,6 @@
-import { lazily } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazily.ts'
 
-const names = lazily(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'code' }))
+const names = lazy(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'code' }))
 
 /** The English name of a language; what is no code stays as it is. */
 export function languageName(code: string): string {

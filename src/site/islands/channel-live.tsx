@@ -5,7 +5,7 @@ import { clockTime } from '../../kit/clock-time.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { directoryLink } from '../components/filters.tsx'
 import type { Following } from '../components/follow.tsx'
-import { type Channel, Masthead } from '../components/masthead.tsx'
+import { type Channel, Header } from '../components/masthead.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
 import { api } from '../scripts/api.ts'
@@ -37,10 +37,10 @@ export const ChannelLive = island(
     })
     const { display_name } = channel
     if (live === undefined)
-      return <Masthead channel={channel} title={display_name} byline="Offline" following={following} />
+      return <Header channel={channel} title={display_name} byline="Offline" following={following} />
     const seconds = Math.max(0, Math.floor((now - Date.parse(live.started_at)) / 1000))
     return (
-      <Masthead
+      <Header
         channel={channel}
         title={live.title || `${display_name} is live`}
         byline={

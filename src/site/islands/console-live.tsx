@@ -71,7 +71,7 @@ function update(old: Element, fresh: Element): void {
   const isSameShape =
     mine.length === theirs.length &&
     Array.from(mine).every(
-      (node, index) => node.nodeName === theirs[index]?.nodeName && keyOf(node) === keyOf(theirs[index]),
+      (node, index) => node.nodeName === theirs[index]?.nodeName && nodeKey(node) === nodeKey(theirs[index]),
     )
   if (!isSameShape) {
     old.replaceChildren(...arranged(old, fresh))
@@ -87,16 +87,16 @@ function update(old: Element, fresh: Element): void {
 
 /** The children as they should be; those with a known key are the old ones. */
 function arranged(old: Element, fresh: Element): Node[] {
-  const known = new Map(Array.from(old.children, child => [keyOf(child), child]))
+  const known = new Map(Array.from(old.children, child => [nodeKey(child), child]))
   return Array.from(fresh.childNodes, child => {
-    const before = keyOf(child) === undefined ? undefined : known.get(keyOf(child))
+    const before = nodeKey(child) === undefined ? undefined : known.get(nodeKey(child))
     if (before === undefined || !(child instanceof Element)) return document.importNode(child, true)
     update(before, child)
     return before
   })
 }
 
-const keyOf = (node: Node | undefined): string | undefined =>
+const nodeKey = (node: Node | undefined): string | undefined =>
   node instanceof HTMLElement ? node.dataset.key : undefined
 
 function copyAttributes(old: Element, fresh: Element): void {

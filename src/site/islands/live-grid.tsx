@@ -2,7 +2,7 @@
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
-import { listOf, lookedUp, refreshed, withMore } from '../components/live-list.ts'
+import { toLiveList, lookedUp, refreshed, withMore } from '../components/live-list.ts'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
@@ -32,11 +32,11 @@ const LOOK_UP_EVERY = 4
 const AHEAD = '1200px'
 
 export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridProps) {
-  const [list, setList] = useState(() => listOf(props.streams))
+  const [list, setList] = useState(() => toLiveList(props.streams))
   const [cursor, setCursor] = useState(props.cursor)
   const now = useServerTime(props.now, MINUTE_MILLISECONDS)
   const more = useRef<HTMLAnchorElement>(null)
-  const filter = filterOf(props)
+  const filter = gridFilter(props)
   const shown = useRef(list)
   shown.current = list
 
@@ -116,7 +116,7 @@ function Slot({ stream, now, ended }: { stream: ShownStream; now: number; ended:
   return useMemo(() => <StreamCard stream={stream} now={now} ended={ended} />, [stream, now, ended])
 }
 
-const filterOf = ({ game, language }: LiveGridProps) => ({
+const gridFilter = ({ game, language }: LiveGridProps) => ({
   ...(game && { game_id: [game.id] }),
   ...(language && { language: [language.id] }),
 })

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import { addPoint, type History, historyOf, keepHistory, keptHistory } from '../charts/viewer-history.ts'
+import { addPoint, type History, readHistory, keepHistory, keptHistory } from '../charts/viewer-history.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
@@ -40,7 +40,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
     playsHere: props.playsHere,
     node: props.node,
   })
-  const [history, setHistory] = useState<History>(() => historyOf(props.stream, props.now))
+  const [history, setHistory] = useState<History>(() => readHistory(props.stream, props.now))
   const now = useServerTime(props.now, 1000)
 
   useEffect(() => {

@@ -7,7 +7,7 @@ import { Form } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { api } from '../scripts/api.ts'
 import { island } from '../scripts/island.tsx'
-import { type MarkedVideo, markedVideoOf, type ShownMarker } from '../scripts/marked-video.ts'
+import { type MarkedVideo, findMarkedVideo, type ShownMarker } from '../scripts/marked-video.ts'
 import { sendForm } from '../scripts/send-form.ts'
 
 interface StudioMarkersProps {
@@ -34,7 +34,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
   const change = (sentence: string, work: () => Promise<unknown>) =>
     attempt(sentence, async () => {
       await work()
-      setVideo(await markedVideoOf(api(), user_id))
+      setVideo(await findMarkedVideo(api(), user_id))
     })
   const add = () =>
     change('Marker added.', async () => {

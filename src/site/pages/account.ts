@@ -8,7 +8,7 @@ import { expiredFormPage } from '../render/problem-page.tsx'
 import { LOCKED_OUT, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { accountPage } from './account-view.tsx'
 import { BUSY, LOGGED_OUT, passwordViolation, unlessBusy } from './login.ts'
 
@@ -22,7 +22,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ])
 
 export const showAccount: PageHandler = async (browser, services: SessionServices) => {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) return toLogin
   return renderAccount(browser, services, session, { done: DONE.get(browser.parameter('done') ?? '') })
 }
@@ -51,7 +51,7 @@ const withForm =
   async (browser: Browser, services: S & SessionServices): Promise<PageAnswer> => {
     const form = await browser.form()
     if (form === undefined) return expiredFormPage()
-    const session = await sessionOf(browser, services)
+    const session = await readSession(browser, services)
     return session === undefined ? toLogin : submit(form, session, browser, services)
   }
 

@@ -6,7 +6,7 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { expiredFormPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { activatePage, consentPage, donePage } from './consent-view.tsx'
 import { loginPage } from './login-view.tsx'
 
@@ -24,13 +24,13 @@ type ActivateServices = SessionServices &
   Pick<PageServices, 'attempts' | 'consentProofs' | 'signUp' | 'signingKeys'>
 
 export const showActivate: PageHandler = async (browser, services: ActivateServices) => {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   const csrf = browser.csrfToken()
   if (session === undefined) return loginPage({ csrf, next: browser.here, signUp: services.signUp })
   const { display_name } = session
   const user_code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
   if (user_code === undefined) return activatePage({ csrf, display_name })
-  const device = await countAttempt(services.attempts, attemptOf(browser, session), () =>
+  const device = await countAttempt(services.attempts, activationAttempt(browser, session), () =>
     findPendingDevice(user_code, services),
   )
   if (device === 'too_many') return tooManyGuesses(browser, session)
@@ -64,7 +64,7 @@ export const showActivate: PageHandler = async (browser, services: ActivateServi
 export const submitActivate: PageHandler = async (browser, services: ActivateServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   const user_code = readUserCode(form.get('device-code')) ?? ''
   // Another user may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
@@ -72,8 +72,8 @@ export const submitActivate: PageHandler = async (browser, services: ActivateSer
   const { display_name, user_id } = session
   const hash = form.get('device') ?? ''
   const shown = shownDevice(user_code, hash, session)
-  if (!services.consentProofs.isOf(shown, form.get('proof') ?? '')) {
-    if (!(await services.attempts.begin(...attemptOf(browser, session))))
+  if (!services.consentProofs.verifies(shown, form.get('proof') ?? '')) {
+    if (!(await services.attempts.begin(...activationAttempt(browser, session))))
       return tooManyGuesses(browser, session)
     return activatePage({
       csrf: browser.csrfToken(),
@@ -106,7 +106,7 @@ const shownDevice = (user_code: string, hash: string, session: Session): string 
   JSON.stringify([user_code, hash, session.id])
 
 /** Codes from the query string and from the form count against the same limit. */
-const attemptOf = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]
+const activationAttempt = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]
 
 const tooManyGuesses = (browser: Browser, { display_name }: Session): PageAnswer => ({
   ...activatePage({

@@ -2,7 +2,7 @@
  * GET /oauth2/authorize: an application sends a user here. The client and the redirect URI are validated first; until then
  * nothing is redirected. Every later failure is reported to the application by redirect.
  */
-import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../../auth/tokens.ts'
+import { expiry, hashToken, issueUserToken, mintSecret, userLifetimes } from '../../auth/tokens.ts'
 import { isGrantableScope } from '../../contract/helix-scopes.ts'
 import { MAX_SCOPES, OPENID } from '../../contract/scope.ts'
 import { isWellFormedChallenge } from '../../domain/pkce.ts'
@@ -13,7 +13,7 @@ import type { Application, Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
 import { PageFields } from '../request/fields.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { consentPage } from './consent-view.tsx'
 import { loginPage } from './login-view.tsx'
 
@@ -47,7 +47,7 @@ export const showAuthorize: PageHandler = async (
 ) => {
   const request = await readAuthorizationRequest(browser.parameters, services)
   if (!('application' in request)) return request
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined || mustLogInAgain(request, session, services.clock.now())) {
     if (request.openid?.silent)
       return redirectBack(request, { error: 'login_required', error_description: 'The user must log in' })
@@ -70,7 +70,7 @@ export const showAuthorize: PageHandler = async (
     owner: request.application.owner,
     scopes: request.scopes,
     display_name: session.display_name,
-    destination: `You will be redirected to ${destinationOf(request.redirect_uri)}.`,
+    destination: `You will be redirected to ${describeDestination(request.redirect_uri)}.`,
     action: '/oauth2/consent',
     fields: { request: browser.search, user_id: session.user_id },
     next: browser.here,
@@ -84,7 +84,7 @@ export const submitConsent: PageHandler = async (browser, services: GrantService
   const search = form.get('request') ?? ''
   const request = await readAuthorizationRequest(PageFields.ofQuery(search), services)
   if (!('application' in request)) return request
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   // Another user may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
     return { goTo: `/oauth2/authorize?${search}` }
@@ -154,7 +154,7 @@ async function readAuthorizationRequest(
   }
   const forced =
     parameters.get('force_verify') === 'true' ||
-    (openid !== undefined && promptsOf(parameters).has('consent'))
+    (openid !== undefined && parsePrompts(parameters).has('consent'))
   return {
     application,
     redirect_uri,
@@ -167,10 +167,10 @@ async function readAuthorizationRequest(
   }
 }
 
-const promptsOf = (parameters: PageFields) => new Set((parameters.get('prompt') ?? '').split(' '))
+const parsePrompts = (parameters: PageFields) => new Set((parameters.get('prompt') ?? '').split(' '))
 
 function readOpenid(parameters: PageFields): RequestedOpenid | 'malformed' {
-  const prompts = promptsOf(parameters)
+  const prompts = parsePrompts(parameters)
   const maxAge = parameters.get('max_age')
   const silent = prompts.has('none')
   if ((maxAge !== undefined && !/^[0-9]{1,9}$/.test(maxAge)) || (silent && prompts.size > 1))
@@ -235,7 +235,7 @@ async function allow(
   const code = mintSecret('code')
   await store.commands.grantCode({
     code: {
-      hash: hashOf(code),
+      hash: hashToken(code),
       client_id: application.id,
       user_id,
       redirect_uri: request.redirect_uri,
@@ -259,7 +259,7 @@ function redirectBack(
 }
 
 /** The host of an http(s) URI; any other scheme is an application on this device. */
-function destinationOf(redirect_uri: string): string {
+function describeDestination(redirect_uri: string): string {
   if (!/^https?:/.test(redirect_uri)) return 'the application on this device'
   // A registered URI need not parse as a URL in this runtime.
   return URL.canParse(redirect_uri) ? new URL(redirect_uri).host : redirect_uri

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Following } from '../components/follow.tsx'
-import { type Channel, Masthead } from '../components/masthead.tsx'
+import { type Channel, Header } from '../components/masthead.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'
@@ -40,7 +40,7 @@ export function channelPage(view: ChannelView): Page {
         {live ? (
           <ChannelLive channel={channel} live={live} following={following} now={now} />
         ) : (
-          <Masthead channel={channel} title={display_name} byline="Offline" following={following} />
+          <Header channel={channel} title={display_name} byline="Offline" following={following} />
         )}
         {description !== '' && (
           <section class="about" aria-labelledby="about-heading">

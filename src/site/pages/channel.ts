@@ -3,10 +3,10 @@ import { raise } from '../../contract/problem.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import type { LiveStream } from '../../store/feed.ts'
 import type { Following } from '../components/follow.tsx'
-import { shownOf } from '../components/stream-card.tsx'
+import { toShownStream } from '../components/stream-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { channelPage, type PlayableBroadcast } from './channel-view.tsx'
 import { latestVideos } from './latest-videos.ts'
 
@@ -16,14 +16,14 @@ const VIDEOS = 12
 type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock'>
 
 /** The login in the path of a page, unless the server uses the path for something else. */
-export function channelOf(path: string): string | undefined {
+export function parseChannelPath(path: string): string | undefined {
   const login = PATH.exec(path)?.[1]?.toLowerCase()
   return login === undefined || isReservedName(login) ? undefined : login
 }
 
 export const showChannel: PageHandler = async (browser, services: ChannelServices) => {
   const { store, clock } = services
-  const user = await store.users.withLogin(channelOf(browser.path) ?? '')
+  const user = await store.users.withLogin(parseChannelPath(browser.path) ?? '')
   // Programs that follow a wrong path get the error of the API.
   if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
   if (user === undefined)
@@ -36,14 +36,14 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
   const { id, login, display_name, description } = user
   const [stream, following, videos] = await Promise.all([
     store.streams.of(id),
-    followingOf(browser, services, user),
+    readFollowing(browser, services, user),
     latestVideos(store, { user_id: id, count: VIDEOS, now }),
   ])
   return channelPage({
     channel: { id, login, display_name },
     description,
-    live: stream && shownOf(stream),
-    broadcast: stream && (await broadcastOf(stream, store)),
+    live: stream && toShownStream(stream),
+    broadcast: stream && (await readBroadcast(stream, store)),
     following,
     videos,
     now,
@@ -51,13 +51,13 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
 }
 
 /** A visitor gets no cookie for a form that is not shown to them. */
-async function followingOf(
+async function readFollowing(
   browser: Browser,
   services: ChannelServices,
   { id, login }: { readonly id: string; readonly login: string },
 ): Promise<Following> {
   const { store } = services
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   const followers = await store.follows.countFollowers(id)
   if (session === undefined) return { login, followers, isFollowing: false, isOwn: false }
   const pair = { user_id: session.user_id, broadcaster_id: id }
@@ -67,7 +67,7 @@ async function followingOf(
 }
 
 /** Undefined: this page has no player for it. */
-async function broadcastOf(
+async function readBroadcast(
   stream: LiveStream,
   store: PageServices['store'],
 ): Promise<PlayableBroadcast | undefined> {

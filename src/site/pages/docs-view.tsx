@@ -22,11 +22,11 @@ import {
   subscribersInWords,
   transportsInWords,
 } from '../../contract/reference/events.ts'
-import { inputsOf } from '../../contract/reference/inputs.ts'
+import { listInputs } from '../../contract/reference/inputs.ts'
 import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../contract/reference/markdown.ts'
-import { statusesOf } from '../../contract/reference/statuses.ts'
+import { groupByStatus } from '../../contract/reference/statuses.ts'
 import { SCOPES } from '../../contract/scope.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/must.ts'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'
@@ -197,7 +197,7 @@ const Verb = ({ method, short = false }: { method: string; short?: boolean }) =>
 /** The control API is long: its operations are grouped by the first segment of their path. */
 function byResource(family: Family, members: readonly Operation[]): Map<string, readonly Operation[]> {
   if (family !== 'control') return new Map([['', members]])
-  return Map.groupBy(members, ({ path }) => must(path.split('/')[2], `the resource of ${path}`))
+  return Map.groupBy(members, ({ path }) => assertDefined(path.split('/')[2], `the resource of ${path}`))
 }
 
 const FamilySection = ({ family, members, options }: Members & { options: ReferenceOptions }) => (
@@ -265,7 +265,7 @@ const OperationArticle = ({ operation, options }: { operation: Operation; option
     <article
       id={id}
       aria-labelledby={`${id}-title`}
-      data-words={`${method} ${path} ${summary} ${scopesOf(operation.access)}`}
+      data-words={`${method} ${path} ${summary} ${formatScopes(operation.access)}`}
       data-operation
     >
       <header>
@@ -328,7 +328,7 @@ function exampleText({ answerFile, example }: Operation): string {
   return answerFile === undefined ? JSON.stringify(example.answer, null, 2) : String(example.answer)
 }
 
-function scopesOf(access: Access): string {
+function formatScopes(access: Access): string {
   return access.kind === 'token' ? access.scopes.join(' ') : ''
 }
 
@@ -349,7 +349,7 @@ const Rows = ({
   )
 
 function parameters(operation: Operation): ComponentChildren[] {
-  return inputsOf(operation).map(({ name, place, schema, required, description }) => (
+  return listInputs(operation).map(({ name, place, schema, required, description }) => (
     <div key={name}>
       <dt>
         <code>{name}</code>
@@ -383,23 +383,23 @@ function fields(all: readonly AnswerField[]): ComponentChildren[] {
 }
 
 function failures(operation: Operation): ComponentChildren[] {
-  return [...statusesOf(operation)].flatMap(([status, names]) =>
+  return [...groupByStatus(operation)].flatMap(([status, names]) =>
     names.map(name => (
       <div key={name}>
         <dt>
           <span class="status">{status}</span>
           <code>{name}</code>
         </dt>
-        <dd>{messageOf(name)}</dd>
+        <dd>{problemMessage(name)}</dd>
       </div>
     )),
   )
 }
 
 /** The message of a problem, with an ellipsis for each detail. */
-function messageOf(name: ProblemName): string {
-  const messageOf = problems[name].message as (...details: string[]) => string
-  return messageOf(...Array.from({ length: messageOf.length }, () => '…'))
+function problemMessage(name: ProblemName): string {
+  const problemMessage = problems[name].message as (...details: string[]) => string
+  return problemMessage(...Array.from({ length: problemMessage.length }, () => '…'))
 }
 
 const Example = ({ title, text }: { title: string; text: string }) => (

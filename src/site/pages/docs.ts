@@ -2,7 +2,7 @@
 import type { Family } from '../../contract/operation.ts'
 import type { Page } from '../render/page.ts'
 import type { Browser } from '../request/browser.ts'
-import { type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { docsPage, type Reference, type ReferenceOptions, renderReference } from './docs-view.tsx'
 
 export interface DocsServices extends SessionServices, Pick<PageServices, 'strict'> {
@@ -11,7 +11,7 @@ export interface DocsServices extends SessionServices, Pick<PageServices, 'stric
 }
 
 /** The reference of a set of families; each is rendered once. */
-export function referenceOf(options: ReferenceOptions): DocsServices['reference'] {
+export function createReference(options: ReferenceOptions): DocsServices['reference'] {
   const made = new Map<string, Reference>()
   return families => {
     const name = families.join()
@@ -28,7 +28,7 @@ export async function showDocs(
   families: readonly Family[],
 ): Promise<Page> {
   const isPublic = families.includes('oauth')
-  const session = isPublic ? await sessionOf(browser, services) : undefined
+  const session = isPublic ? await readSession(browser, services) : undefined
   const user = session && { id: session.user_id, login: session.login, name: session.display_name }
   const reader = { user: user ?? null, isStrict: services.strict }
   return docsPage(services.reference(families), reader, families)

@@ -1,6 +1,6 @@
 /** The drops of a viewer: entitlements of all organizations, newest first (D-157). */
 import { apiFor } from '../request/api-for.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { dropsPage } from './drops-view.tsx'
 
 const FIRST = 20
@@ -8,7 +8,7 @@ const FIRST = 20
 type DropsServices = SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl'>
 
 export const showDrops: PageHandler = async (browser, services: DropsServices) => {
-  if ((await sessionOf(browser, services)) === undefined) return { goTo: '/login?next=/drops' }
+  if ((await readSession(browser, services)) === undefined) return { goTo: '/login?next=/drops' }
   const after = browser.parameter('after')
   const { helix } = await apiFor(browser, services, ['user:read:entitlements'])
   const page = await helix.getDropsEntitlements({ first: FIRST, ...(after && { after }) })

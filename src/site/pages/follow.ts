@@ -1,7 +1,7 @@
 /** POST /follow: follows a channel, or no longer. */
 import { raise } from '../../contract/problem.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 
 /** Follows are stored: without a limit, a stranger could make the store grow. */
 const MOST = 2000
@@ -16,7 +16,7 @@ export const submitFollow: PageHandler = async (
   const channel = await store.users.withLogin((form.get('login') ?? '').toLowerCase())
   if (channel === undefined)
     return problemPage(404, 'Channel not found', 'There is no channel with this name.')
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) return { goTo: `/login?next=/${channel.login}` }
   const pair = { user_id: session.user_id, broadcaster_id: channel.id }
   const goTo = `/${channel.login}`

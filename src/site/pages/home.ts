@@ -1,11 +1,11 @@
 /** The home page: who is live, and the search (D-151). */
 import type { Client } from '../../client/index.ts'
 import type { Named } from '../components/filters.tsx'
-import { type ShownStream, shownOf } from '../components/stream-card.tsx'
+import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { type Featured, homePage, welcomePage } from './home-view.tsx'
 import { search } from './search.ts'
 import { searchPage } from './search-view.tsx'
@@ -44,24 +44,24 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
   const done = DONE.get(browser.parameter('done') ?? '')
   if (sample.data.length === 0) return welcomePage({ signUp: services.signUp, done })
   const isWholeList = !game_id && !language && !after
-  const followed = isWholeList ? await followedOf(browser, services, helix) : []
+  const followed = isWholeList ? await listFollowed(browser, services, helix) : []
   // All channels are visible anyway if they fit on one page.
   const latest =
     isWholeList && page.pagination.cursor !== undefined
-      ? (await playback.getLatestStreams({ first: LATEST })).data.map(shownOf)
+      ? (await playback.getLatestStreams({ first: LATEST })).data.map(toShownStream)
       : []
   const hasFeatured = isWholeList && followed.length === 0 && page.data.length >= MIN_WITH_FEATURED
   const game = chosen?.data.map(named)[0] ?? (game_id && { id: game_id, name: 'Unknown game' })
   return homePage({
-    streams: page.data.map(shownOf),
+    streams: page.data.map(toShownStream),
     cursor: page.pagination.cursor,
     games: withChosen(topGames.data.map(named), game || undefined),
-    languages: languagesOf(sample.data),
+    languages: listLanguages(sample.data),
     ...(game && { game }),
     ...(language && { language: { id: language, name: languageName(language) } }),
     followed,
     latest,
-    featured: hasFeatured ? await featuredOf([...page.data.map(shownOf), ...latest], services) : undefined,
+    featured: hasFeatured ? await selectFeatured([...page.data.map(toShownStream), ...latest], services) : undefined,
     isTop: after === undefined,
     done,
     now,
@@ -69,7 +69,7 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
 }
 
 /** The channel with the most viewers of those that play on this site, or of all if none does. */
-async function featuredOf(
+async function selectFeatured(
   streams: readonly ShownStream[],
   { store }: HomeServices,
 ): Promise<Featured | undefined> {
@@ -82,15 +82,15 @@ async function featuredOf(
 }
 
 /** The live channels that the user follows. */
-async function followedOf(
+async function listFollowed(
   browser: Browser,
   services: HomeServices,
   helix: Client['helix'],
 ): Promise<ShownStream[]> {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session === undefined) return []
   const { data } = await helix.getFollowedStreams({ user_id: session.user_id, first: FOLLOWED })
-  return data.map(shownOf)
+  return data.map(toShownStream)
 }
 
 const named = ({ id, name }: Named): Named => ({ id, name })
@@ -99,7 +99,7 @@ const withChosen = (games: readonly Named[], game: Named | undefined): readonly 
   game === undefined || games.some(({ id }) => id === game.id) ? games : [game, ...games]
 
 /** The languages of these streams, those of most of them first. */
-function languagesOf(streams: readonly { readonly language: string }[]): Named[] {
+function listLanguages(streams: readonly { readonly language: string }[]): Named[] {
   return [...Map.groupBy(streams, ({ language }) => language)]
     .sort(([, one], [, other]) => other.length - one.length)
     .map(([id]) => ({ id, name: languageName(id) }))

@@ -9,7 +9,7 @@ import {
 } from '../../auth/passwords.ts'
 import { isRefusal } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
-import { networkOf, siteOf } from '../../kit/network.ts'
+import { toNetwork, toSite } from '../../kit/network.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
 import { LOCKED_OUT, LOCKED_OUT_SECONDS, withRetryAfter } from '../render/retry-later.ts'
@@ -20,7 +20,7 @@ import {
   type PageServices,
   type SessionServices,
   safeNext,
-  sessionOf,
+  readSession,
 } from '../request/session.ts'
 import { loginPage, signUpPage } from './login-view.tsx'
 
@@ -31,7 +31,7 @@ export const showLogin: PageHandler = async (
   services: SessionServices & Pick<PageServices, 'signUp'>,
 ) => {
   const next = safeNext(browser.parameter('next'))
-  if ((await sessionOf(browser, services)) !== undefined) return { goTo: next }
+  if ((await readSession(browser, services)) !== undefined) return { goTo: next }
   return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp })
 }
 
@@ -55,7 +55,7 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   const findAccount = async () =>
     LOGIN.test(login) ? await services.store.accounts.credentials(login) : undefined
   const known = browser.browserCookie === undefined ? undefined : await findAccount()
-  const knownBrowser = known && services.knownBrowsers.idOf(browser.browserCookie, known)
+  const knownBrowser = known && services.knownBrowsers.findBrowserId(browser.browserCookie, known)
   const requester: Requester =
     known === undefined || knownBrowser === undefined
       ? { lane: 'stranger', address: browser.address }
@@ -107,7 +107,7 @@ export const submitLogout: PageHandler = async (browser, services: SessionServic
 }
 
 async function endCurrentSession(browser: Browser, services: SessionServices): Promise<void> {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   if (session !== undefined)
     await services.store.commands.endSession({ user_id: session.user_id, id: session.id })
 }
@@ -133,7 +133,7 @@ export const submitSignUp: PageHandler = async (browser, services: SignUpService
     return again('A user name consists of at most 25 lowercase letters, digits and underscores.')
   const violation = passwordViolation(password)
   if (violation !== undefined) return again(violation)
-  const attempt: Attempt = [networkOf(browser.address), browser.address]
+  const attempt: Attempt = [toNetwork(browser.address), browser.address]
   const password_hash = await unlessBusy(() =>
     passwords.inTurn(
       { lane: 'stranger', address: browser.address },
@@ -180,7 +180,7 @@ async function maySignUp(
   { store, signUpsPerDay }: Pick<PageServices, 'store' | 'signUpsPerDay'>,
 ): Promise<boolean> {
   if (signUpsPerDay === 0) return true
-  const name = `sign-ups from ${siteOf(browser.address)}`
+  const name = `sign-ups from ${toSite(browser.address)}`
   return store.commands.takeFromAll({
     buckets: [{ name, capacity: signUpsPerDay, fullAfterSeconds: DAY_SECONDS }],
   })

@@ -1,9 +1,9 @@
 /** What people find on the site: channels by any part of their names, live ones by title and tags too, and games (D-162). */
-import { fold } from '../../domain/fold.ts'
-import { gameSearchOf } from '../../domain/game-search.ts'
-import { FOUND_IN, placeInName, type SiteSearch, siteSearchOf } from '../../domain/site-search.ts'
+import { normalizeName } from '../../domain/fold.ts'
+import { parseGameSearch } from '../../domain/game-search.ts'
+import { FOUND_IN, placeInName, type SiteSearch, parseSiteSearch } from '../../domain/site-search.ts'
 import { directoryLink, type Named } from '../components/filters.tsx'
-import { type ShownStream, shownOf } from '../components/stream-card.tsx'
+import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import type { Suggestion } from '../components/suggestions.tsx'
 import { shortCount } from '../format/numbers.ts'
 import type { PageHandler, PageServices } from '../request/session.ts'
@@ -32,11 +32,11 @@ interface Results {
 
 /** All that the page of results shows, the best first. */
 export async function search(query: string, services: SearchServices): Promise<Results> {
-  const asked = siteSearchOf(query)
+  const asked = parseSiteSearch(query)
   if (asked === undefined) return { live: [], games: [], offline: [] }
   const live = await findLive(asked, services, MAX_CHANNELS)
   return {
-    live: live.map(({ stream }) => shownOf(stream)),
+    live: live.map(({ stream }) => toShownStream(stream)),
     games: await findGames(query, services, MAX_GAMES),
     offline: await findOffline(asked, services, MAX_CHANNELS),
   }
@@ -45,7 +45,7 @@ export async function search(query: string, services: SearchServices): Promise<R
 /** GET /search/suggestions: a few channels and games, for the text field while a person types. */
 export const showSuggestions: PageHandler = async (browser, services: SearchServices) => {
   const query = browser.parameter('q') ?? ''
-  const asked = siteSearchOf(query)
+  const asked = parseSiteSearch(query)
   return { json: { suggestions: asked === undefined ? [] : await suggest(query, asked, services) } }
 }
 
@@ -87,7 +87,7 @@ async function findLive(asked: SiteSearch, { directory }: SearchServices, most: 
 }
 
 async function findGames(query: string, { store }: SearchServices, most: number): Promise<Named[]> {
-  const asked = gameSearchOf(query)
+  const asked = parseGameSearch(query)
   if (asked === undefined) return []
   const { rows } = await store.games.search(asked, { first: most, direction: 'forward' })
   return rows.map(({ id, name }) => ({ id, name }))
@@ -99,7 +99,7 @@ async function findOffline(
   { store, directory }: SearchServices,
   most: number,
 ): Promise<FoundOffline[]> {
-  const isOffline = ({ id }: { readonly id: string }) => directory.streamOf(id) === undefined
+  const isOffline = ({ id }: { readonly id: string }) => directory.findStream(id) === undefined
   const { rows: beginning } = await store.channelSearch.page(asked.names, {
     first: most,
     direction: 'forward',
@@ -113,7 +113,7 @@ async function findOffline(
       login,
       display_name,
       place: Math.min(
-        ...[login, fold(display_name)].map(name => placeInName(asked, name) ?? FOUND_IN.insideName),
+        ...[login, normalizeName(display_name)].map(name => placeInName(asked, name) ?? FOUND_IN.insideName),
       ),
     }))
     .sort((a, b) => a.place - b.place || (a.login < b.login ? -1 : 1))

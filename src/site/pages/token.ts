@@ -2,7 +2,7 @@
 import type { SiteGrant } from '../../auth/site-tokens.ts'
 import type { Scope } from '../../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 
 const refusedWith = (message: string) => ({ status: 403, json: { error: 'Forbidden', status: 403, message } })
 
@@ -14,7 +14,7 @@ export const submitToken: PageHandler = async (
   const grant = form && services.siteTokens.openGrant(form.get('grant') ?? '')
   if (grant === undefined) return refusedWith('The request must come from a page of this server.')
   // A page that was open before the log-in reads what visitors may read.
-  if (grant.session_id !== null && (await sessionOf(browser, services))?.id !== grant.session_id)
+  if (grant.session_id !== null && (await readSession(browser, services))?.id !== grant.session_id)
     return refusedWith('The session of this page has ended. Reload the page.')
   const scopes = withinGrant(grant, form?.get('scope'))
   return {

@@ -4,7 +4,7 @@ import type { PlayerMarker } from '../islands/player.tsx'
 import { problemPage } from '../render/problem-page.tsx'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, sessionOf } from '../request/session.ts'
+import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
 import { unlessRefused } from '../scripts/refused.ts'
 import { latestVideos } from './latest-videos.ts'
 import { recordedVideoPage, videoPage } from './video-view.tsx'
@@ -36,18 +36,18 @@ export const showVideo: PageHandler = async (browser, services: VideoServices) =
   const others = { user_id: video.user_id, count: OTHERS, except: video.id, now: clock.now() }
   const [latest, markers] = await Promise.all([
     latestVideos(store, others),
-    markersOf(video.id, browser, services),
+    readMarkers(video.id, browser, services),
   ])
   return recordedVideoPage({ ...view, others: latest, markers }, node)
 }
 
 /** The markers of a video, in the order of their positions; none for those who are neither its owner nor an editor. */
-async function markersOf(
+async function readMarkers(
   video_id: string,
   browser: Browser,
   services: VideoServices,
 ): Promise<PlayerMarker[]> {
-  if ((await sessionOf(browser, services)) === undefined) return []
+  if ((await readSession(browser, services)) === undefined) return []
   const { helix } = await apiFor(browser, services, ['user:read:broadcast'])
   const { data } = await unlessRefused({ data: [] }, () =>
     helix.getStreamMarkers({ video_id, first: MARKERS }),

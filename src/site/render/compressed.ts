@@ -1,11 +1,11 @@
-import { Recent } from '../../kit/recent.ts'
+import { LruCache } from '../../kit/recent.ts'
 
 /** Fast rather than small: the page of a user is compressed for each request. */
 const LEVEL = 3
 /** Visitors who are not logged in all get the same page, one for each set of families. */
 const REMEMBERED_PAGES = 4
 
-const remembered = new Recent<Uint8Array<ArrayBuffer>>(REMEMBERED_PAGES)
+const remembered = new LruCache<Uint8Array<ArrayBuffer>>(REMEMBERED_PAGES)
 
 /**
  * The same response with its body compressed, if the client can read that. Only for pages that repeat no text of the

@@ -17,8 +17,8 @@ export function pageHeaders({ hasScript, node, playlist }: PageNeeds): Record<st
     ...(hasScript
       ? [
           "script-src 'self'",
-          `connect-src 'self'${originOf(node)}${originOf(playlist)}`,
-          `media-src 'self' blob:${originOf(playlist)}`,
+          `connect-src 'self'${parseOrigin(node)}${parseOrigin(playlist)}`,
+          `media-src 'self' blob:${parseOrigin(playlist)}`,
         ]
       : []),
     "style-src 'self'",
@@ -37,6 +37,6 @@ export function pageHeaders({ hasScript, node, playlist }: PageNeeds): Record<st
 }
 
 /** The origin of a URL as another source; nothing if there is none, or if it is a path of this host. */
-function originOf(url: string | null | undefined): string {
+function parseOrigin(url: string | null | undefined): string {
   return url && URL.canParse(url) ? ` ${new URL(url).origin}` : ''
 }

@@ -8,14 +8,14 @@ import type { Scope } from '../../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Browser } from './browser.ts'
-import { type PageServices, type SessionServices, sessionOf } from './session.ts'
+import { type PageServices, type SessionServices, readSession } from './session.ts'
 
 export async function apiFor(
   browser: Browser,
   services: SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl'>,
   scopes: readonly Scope[] = [],
 ): Promise<Client> {
-  const session = await sessionOf(browser, services)
+  const session = await readSession(browser, services)
   const grant = { session_id: session?.id ?? null, scopes: session === undefined ? [] : scopes }
   return inProcessClient(services, grant, request => services.callApi(request, browser.address))
 }

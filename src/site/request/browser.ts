@@ -65,7 +65,7 @@ export class Browser {
     this.search = search
     this.parameters = PageFields.ofQuery(search)
     this.address = address()
-    this.name = nameOf(request.headers.get('user-agent') ?? '')
+    this.name = browserName(request.headers.get('user-agent') ?? '')
     this.holdOpen = () => holdOpen?.()
     this.#request = request
     this.#cookies = readCookies(request.headers.get('cookie') ?? '')
@@ -127,7 +127,7 @@ export class Browser {
     const fields = await this.sameOriginForm()
     if (fields === undefined) return undefined
     const secret = this.#formSecret
-    const isValid = secret !== undefined && this.#csrfProofs.isOf(secret, fields.get('csrf') ?? '')
+    const isValid = secret !== undefined && this.#csrfProofs.verifies(secret, fields.get('csrf') ?? '')
     return isValid ? fields : undefined
   }
 
@@ -178,7 +178,7 @@ export class Browser {
 
   /** Behind a proxy, the Host header may differ from the public host name. */
   #isSameHost(origin: string): boolean {
-    return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
+    return parseHost(origin) === this.#request.headers.get('host') || parseHost(origin) === parseHost(this.#publicUrl)
   }
 
   #setCookie(
@@ -202,7 +202,7 @@ function readCookies(header: string): Map<string, string> {
   return cookies
 }
 
-function hostOf(origin: string): string | undefined {
+function parseHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined
 }
 
@@ -210,7 +210,7 @@ const BROWSERS = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'] as const
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'] as const
 const DISPLAY_NAMES: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' }
 
-function nameOf(userAgent: string): string {
+function browserName(userAgent: string): string {
   const browser = BROWSERS.find(name => userAgent.includes(name))
   const system = SYSTEMS.find(name => userAgent.includes(name))
   if (browser === undefined) return 'Unknown browser'

@@ -34,7 +34,7 @@ export class KnownBrowsers {
   }
 
   /** The id of the browser, if this account has logged in there with its current password. */
-  idOf(cookie: string | undefined, account: Account): string | undefined {
+  findBrowserId(cookie: string | undefined, account: Account): string | undefined {
     const { id, marks } = read(cookie)
     if (id === undefined) return undefined
     const valid = this.#marks(id, account)

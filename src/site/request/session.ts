@@ -1,7 +1,7 @@
 /** Sessions, and the types shared by all pages. */
 import type { Attempts } from '../../auth/attempts.ts'
 import type { SiteTokens } from '../../auth/site-tokens.ts'
-import { expiry, hashOf, mintSecret } from '../../auth/tokens.ts'
+import { expiry, hashToken, mintSecret } from '../../auth/tokens.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
@@ -41,7 +41,7 @@ const RENEWAL_MILLISECONDS = 3600 * 1000
 const found = new WeakMap<Browser, Promise<Session | undefined>>()
 
 /** The session of this browser, if it is valid. */
-export function sessionOf(browser: Browser, services: SessionServices): Promise<Session | undefined> {
+export function readSession(browser: Browser, services: SessionServices): Promise<Session | undefined> {
   const session = found.get(browser) ?? findSession(browser, services)
   found.set(browser, session)
   return session
@@ -54,7 +54,7 @@ async function findSession(
   const secret = browser.sessionSecret
   if (secret === undefined) return undefined
   const now = clock.now()
-  const hash = hashOf(secret)
+  const hash = hashToken(secret)
   const session = await store.accounts.session(hash, isoMillis(now))
   if (session !== undefined && Date.parse(session.seen_at) < now - RENEWAL_MILLISECONDS) {
     await store.commands.keepSession({
@@ -80,7 +80,7 @@ export async function logIn(
   const now = clock.now()
   const refused = await store.commands.startSession({
     session: {
-      hash: hashOf(secret),
+      hash: hashToken(secret),
       id: uuid(),
       user_id: account.id,
       expires_at: expiry(now, lifetimes.session_seconds),

@@ -1,11 +1,11 @@
 /** The API for the scripts of pages: the same typed client that programs use, with the token of the page. */
 import { createClient } from '../../client/index.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { lazily } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazily.ts'
 import { PageToken } from './page-token.ts'
 
 /** Created on first use, because the server renders the components that use it. */
-export const api = lazily(() => {
+export const api = lazy(() => {
   const token = new PageToken()
   return createClient({
     baseUrl: location.origin,

@@ -18,7 +18,7 @@ const PER_CALL = 100
 const MOST = 500
 
 /** Undefined if the channel has no video yet. */
-export async function markedVideoOf({ helix }: Client, user_id: string): Promise<MarkedVideo | undefined> {
+export async function findMarkedVideo({ helix }: Client, user_id: string): Promise<MarkedVideo | undefined> {
   try {
     let video_id = ''
     const markers: ShownMarker[] = []

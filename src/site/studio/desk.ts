@@ -4,9 +4,9 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { problemPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type SessionServices, sessionOf } from '../request/session.ts'
+import { type SessionServices, readSession } from '../request/session.ts'
 
-export interface Desk {
+export interface StudioContext {
   readonly session: Session
   readonly channel: Pick<User, 'id' | 'login' | 'display_name'>
   /** Editors see the broadcast and work on markers; the rest is up to the broadcaster. */
@@ -23,13 +23,13 @@ export const studioPattern = (path: string): string => path.replace(/^\/studio\/
 export const studioPath = (login: string | undefined): string =>
   login === undefined ? '/studio' : `/studio/${login}`
 
-export function isDesk(answer: Desk | PageAnswer): answer is Desk {
+export function isStudioContext(answer: StudioContext | PageAnswer): answer is StudioContext {
   return 'session' in answer
 }
 
 /** Without a login in the path, that of the person. */
-export async function deskOf(browser: Browser, services: SessionServices): Promise<Desk | PageAnswer> {
-  const session = await sessionOf(browser, services)
+export async function openStudioContext(browser: Browser, services: SessionServices): Promise<StudioContext | PageAnswer> {
+  const session = await readSession(browser, services)
   const login = PATH.exec(browser.path)?.[1]?.toLowerCase()
   if (session === undefined) return { goTo: `/login?next=${encodeURIComponent(studioPath(login))}` }
   if (login === undefined || login === session.login) {

@@ -12,7 +12,7 @@ import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { isRefused } from '../scripts/refused.ts'
-import { type Desk, deskOf, forbidden, isDesk, studioPath } from './desk.ts'
+import { type StudioContext, openStudioContext, forbidden, isStudioContext, studioPath } from './desk.ts'
 import { renderStudio, type StudioServices } from './studio.ts'
 
 /** What came of a form: a confirmation and the part of the page to return to, what is wrong, or a page to show. */
@@ -23,7 +23,7 @@ type Outcome =
 
 interface Submission {
   readonly form: PageFields
-  readonly desk: Desk
+  readonly desk: StudioContext
   readonly browser: Browser
   readonly services: StudioServices
 }
@@ -33,20 +33,20 @@ const studioForm =
   async (browser: Browser, services: StudioServices): Promise<PageAnswer> => {
     const form = await browser.form()
     if (form === undefined) return expiredFormPage()
-    const desk = await deskOf(browser, services)
-    if (!isDesk(desk)) return desk
+    const desk = await openStudioContext(browser, services)
+    if (!isStudioContext(desk)) return desk
     if (allowed === 'owner' && !desk.isOwner)
       return forbidden(`Only ${desk.channel.display_name} can change this.`)
     const outcome = await orViolation(() => submit({ form, desk, browser, services }))
     if ('page' in outcome) return outcome.page
-    if (!browser.prefersHtml) return jsonOf(outcome)
+    if (!browser.prefersHtml) return toJsonAnswer(outcome)
     if ('done' in outcome)
       return { goTo: `${studioPath(desk.channel.login)}?done=${outcome.done}#${outcome.part}` }
     const { violation, status = 400 } = outcome
     return { ...(await renderStudio(browser, services, desk, { violation })), status }
   }
 
-const jsonOf = (outcome: Exclude<Outcome, { page: Page }>): PageAnswer =>
+const toJsonAnswer = (outcome: Exclude<Outcome, { page: Page }>): PageAnswer =>
   'done' in outcome
     ? { json: { done: outcome.done } }
     : { status: outcome.status ?? 400, json: { message: outcome.violation } }
@@ -70,12 +70,12 @@ function forPeople(message: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}: ${reason.replace(/\.?$/, '.')}`
 }
 
-const violationOf = (refusal: Refusal): Outcome => {
+const toOutcome = (refusal: Refusal): Outcome => {
   const { message, status } = new Problem(refusal)
   return { violation: message, status }
 }
 
-const apiOf = ({ browser, services }: Submission, ...scopes: Scope[]) => apiFor(browser, services, scopes)
+const studioApi = ({ browser, services }: Submission, ...scopes: Scope[]) => apiFor(browser, services, scopes)
 
 /** The store for a change by the person at the desk. */
 const storeAs = ({ desk, services }: Submission, operation: string) =>
@@ -83,8 +83,8 @@ const storeAs = ({ desk, services }: Submission, operation: string) =>
 
 export const submitStudioChannel = studioForm('owner', async submission => {
   const { form, desk } = submission
-  const { helix } = await apiOf(submission, 'channel:manage:broadcast')
-  const game_id = await gameIdOf(form, helix)
+  const { helix } = await studioApi(submission, 'channel:manage:broadcast')
+  const game_id = await findGameId(form, helix)
   if (game_id === undefined)
     return { violation: `There is no game with the name "${form.get('game')}". Pick one from the list.` }
   await helix.modifyChannelInformation({
@@ -101,7 +101,7 @@ export const submitStudioChannel = studioForm('owner', async submission => {
 const tagsIn = (text: string): string[] => text.split(/[\s,]+/).filter(tag => tag !== '')
 
 /** The game of the form: the picked one if its name was not changed afterwards, otherwise the one of that name. */
-async function gameIdOf(
+async function findGameId(
   form: PageFields,
   helix: Awaited<ReturnType<typeof apiFor>>['helix'],
 ): Promise<string | undefined> {
@@ -121,7 +121,7 @@ export const submitStudioKey = studioForm('owner', async submission => {
   const { form, desk, browser, services } = submission
   const { id: user_id } = desk.channel
   if (form.get('decision') === 'show') {
-    const { helix } = await apiOf(submission, 'channel:read:stream_key')
+    const { helix } = await studioApi(submission, 'channel:read:stream_key')
     const { stream_key } = await helix.getStreamKey.one({ broadcaster_id: user_id })
     return { page: await renderStudio(browser, services, desk, { streamKey: stream_key }) }
   }
@@ -134,7 +134,7 @@ export const submitStudioKey = studioForm('owner', async submission => {
     { user_id, graceSeconds: Number(grace) },
     { store, clock, streamKeys },
   )
-  return isRefusal(replaced) ? violationOf(replaced) : { done: 'key', part: 'go-live' }
+  return isRefusal(replaced) ? toOutcome(replaced) : { done: 'key', part: 'go-live' }
 })
 
 const MAX_DESCRIPTION = 140
@@ -147,19 +147,19 @@ export const submitStudioMarker = studioForm('editor', async submission => {
     return { violation: `A description has at most ${MAX_DESCRIPTION} characters.` }
   switch (form.get('decision')) {
     case 'add': {
-      const { helix } = await apiOf(submission, 'channel:manage:broadcast')
+      const { helix } = await studioApi(submission, 'channel:manage:broadcast')
       await helix.createStreamMarker({ user_id: broadcaster_id, description })
       return { done: 'marker-added', part: 'markers' }
     }
     case 'rename': {
       const store = storeAs(submission, 'RenameMarker')
       const refused = await store.commands.renameMarker({ id, broadcaster_id, description })
-      return refused === undefined ? { done: 'marker-renamed', part: 'markers' } : violationOf(refused)
+      return refused === undefined ? { done: 'marker-renamed', part: 'markers' } : toOutcome(refused)
     }
     case 'delete': {
       const store = storeAs(submission, 'DeleteMarker')
       const refused = await store.commands.deleteMarker({ id, broadcaster_id })
-      return refused === undefined ? { done: 'marker-deleted', part: 'markers' } : violationOf(refused)
+      return refused === undefined ? { done: 'marker-deleted', part: 'markers' } : toOutcome(refused)
     }
     default:
       return { violation: 'Choose what to do with the marker.' }
@@ -172,7 +172,7 @@ export const submitStudioEditor = studioForm('owner', async submission => {
   if (form.get('decision') === 'remove') {
     const editor_id = form.get('user_id') ?? ''
     const refused = await storeAs(submission, 'DeleteEditor').commands.deleteEditor({ user_id, editor_id })
-    return refused === undefined ? { done: 'editor-removed', part: 'editors' } : violationOf(refused)
+    return refused === undefined ? { done: 'editor-removed', part: 'editors' } : toOutcome(refused)
   }
   const login = form.get('login')?.trim() ?? ''
   const editor = await services.store.users.withLogin(login)
@@ -180,7 +180,7 @@ export const submitStudioEditor = studioForm('owner', async submission => {
   if (editor.id === user_id) return { violation: 'You are the broadcaster: you need not be an editor.' }
   const addition = { user_id, editor_id: editor.id, now: services.clock.now() }
   const refused = await storeAs(submission, 'PutEditor').commands.putEditor(addition)
-  return refused === undefined ? { done: 'editor-added', part: 'editors' } : violationOf(refused)
+  return refused === undefined ? { done: 'editor-added', part: 'editors' } : toOutcome(refused)
 })
 
 const MAX_TITLE = 140
@@ -189,7 +189,7 @@ export const submitStudioVideo = studioForm('owner', async submission => {
   const { form, desk, services } = submission
   const [id, title] = [form.get('video_id') ?? '', form.get('title')?.trim() ?? '']
   if (form.get('decision') === 'delete') {
-    const { helix } = await apiOf(submission, 'channel:manage:videos')
+    const { helix } = await studioApi(submission, 'channel:manage:videos')
     const { data } = await helix.deleteVideos({ id: [id] })
     return data.length === 0 ? NO_VIDEO : { done: 'video-deleted', part: 'videos' }
   }
@@ -198,7 +198,7 @@ export const submitStudioVideo = studioForm('owner', async submission => {
   const video = await services.store.videos.find(id)
   if (video?.user_id !== desk.channel.id) return NO_VIDEO
   const refused = await storeAs(submission, 'PatchVideo').commands.changeVideo({ id, title })
-  return refused === undefined ? { done: 'video-renamed', part: 'videos' } : violationOf(refused)
+  return refused === undefined ? { done: 'video-renamed', part: 'videos' } : toOutcome(refused)
 })
 
 const NO_VIDEO: Outcome = { violation: 'There is no such video. It may have been deleted.', status: 404 }

@@ -2,13 +2,13 @@
 import { markerFormats } from '../../contract/resources/marker-file.ts'
 import type { Scope } from '../../contract/scope.ts'
 import { parsePosition } from '../../domain/timeline.ts'
-import { shownOf } from '../components/stream-card.tsx'
+import { toShownStream } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
-import { markedVideoOf } from '../scripts/marked-video.ts'
-import { type Desk, deskOf, isDesk, studioPath } from './desk.ts'
+import { findMarkedVideo } from '../scripts/marked-video.ts'
+import { type StudioContext, openStudioContext, isStudioContext, studioPath } from './desk.ts'
 import { type StudioNotices, studioPage } from './studio-view.tsx'
 
 export type StudioServices = SessionServices &
@@ -35,15 +35,15 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ])
 
 export const showStudio: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await deskOf(browser, services)
-  if (!isDesk(desk)) return desk
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return desk
   return renderStudio(browser, services, desk, { done: DONE.get(browser.parameter('done') ?? '') })
 }
 
 export async function renderStudio(
   browser: Browser,
   services: StudioServices,
-  desk: Desk,
+  desk: StudioContext,
   notices: StudioNotices,
 ): Promise<Page> {
   const { store, clock, rtmpUrl } = services
@@ -55,11 +55,11 @@ export async function renderStudio(
     await Promise.all([
       helix.getChannelInformation({ broadcaster_id: [channel.id] }),
       helix.getStreams({ user_id: [channel.id] }),
-      markedVideoOf(client, channel.id),
+      findMarkedVideo(client, channel.id),
       helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
       isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
       store.channels.editedBy(session.user_id),
-      broadcastOf(services, channel.id),
+      findBroadcast(services, channel.id),
     ])
   const [stream] = streams.data
   return studioPage({
@@ -71,7 +71,7 @@ export async function renderStudio(
     now: clock.now(),
     rtmpUrl,
     node,
-    live: stream && shownOf(stream),
+    live: stream && toShownStream(stream),
     encoder,
     playsHere,
     about: described.data[0],
@@ -88,7 +88,7 @@ export async function renderStudio(
 }
 
 /** What is known of the broadcast where it arrives. */
-async function broadcastOf({ store }: Pick<StudioServices, 'store'>, user_id: string) {
+async function findBroadcast({ store }: Pick<StudioServices, 'store'>, user_id: string) {
   const [encoder, stream] = await Promise.all([store.streams.encoderOf(user_id), store.streams.of(user_id)])
   const server = stream && (await store.streams.mediaServerOf(stream))
   const playsHere = server?.adapter === 'embedded'
@@ -97,16 +97,16 @@ async function broadcastOf({ store }: Pick<StudioServices, 'store'>, user_id: st
 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
 export const showStudioStatus: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await deskOf(browser, services)
-  if (!isDesk(desk)) return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
-  const { encoder, playsHere, node } = await broadcastOf(services, desk.channel.id)
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
+  const { encoder, playsHere, node } = await findBroadcast(services, desk.channel.id)
   return { json: { encoder: encoder ?? null, playsHere, node } }
 }
 
 /** GET /studio/<login>/markers/export: the file of ExportStreamMarkers, by a link. */
 export const showMarkerFile: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await deskOf(browser, services)
-  if (!isDesk(desk)) return desk
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return desk
   const format = browser.parameter('format') ?? ''
   const video_id = browser.parameter('video_id') ?? ''
   if (!isMarkerFormat(format)) return { goTo: `${studioPath(desk.channel.login)}#markers` }

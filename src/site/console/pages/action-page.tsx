@@ -9,11 +9,11 @@ import { ConsoleCopy } from '../../islands/console-copy.tsx'
 import type { Page, PageAnswer } from '../../render/page.ts'
 import { isRefused } from '../../scripts/refused.ts'
 import { ControlledInput } from '../form.tsx'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import {
   actionFields,
   type InputField,
-  keyInputOf,
+  findKeyInput,
   linesName,
   readInputs,
   startName,
@@ -21,10 +21,10 @@ import {
 } from '../input-fields.ts'
 import { labelOf } from '../labels.ts'
 import type { Input, OperatorApi, Row } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
 import type { Query } from './list-page.tsx'
-import { titleOf } from './row-page.tsx'
+import { rowTitle } from './row-page.tsx'
 
 /** Returned once, when they are created. */
 const SECRETS = ['secret', 'token', 'stream_key', 'access_token', 'refresh_token'] as const
@@ -39,7 +39,7 @@ export interface Target {
 }
 
 export async function actionPage(
-  desk: Desk,
+  desk: ConsoleContext,
   api: OperatorApi,
   target: Target,
   { given, violation, status }: { given: Query; violation?: string; status?: number },
@@ -66,21 +66,21 @@ export async function actionPage(
       )
     }),
   )
-  const name = nameOf(target)
+  const name = rowName(target)
   const back =
-    key === undefined || resource.get === undefined ? pathOf(resource.path) : pathOf(resource.path, key)
+    key === undefined || resource.get === undefined ? consolePath(resource.path) : consolePath(resource.path, key)
   return consolePage(desk, {
     title: form.title.includes(' ') ? form.title : `${form.title} ${resource.one}`,
     section: resource.path,
     trail: [
-      [resource.title, pathOf(resource.path)],
-      ...(row === undefined ? [] : [[titleOf(resource, row), back] as const]),
+      [resource.title, consolePath(resource.path)],
+      ...(row === undefined ? [] : [[rowTitle(resource, row), back] as const]),
     ],
     violation,
     status,
     body: (
       <div class="panel action">
-        <Form action={addressOf(target)} fields={{ proof: desk.proof }}>
+        <Form action={actionPath(target)} fields={{ proof: desk.proof }}>
           <p class="quiet">{action.operation.summary}</p>
           {name !== undefined && (
             <p class="target">
@@ -114,7 +114,7 @@ export async function actionPage(
 
 /** Does what the form asks for. */
 export async function submitAction(
-  desk: Desk,
+  desk: ConsoleContext,
   api: OperatorApi,
   target: Target,
   form: Pairs,
@@ -123,11 +123,11 @@ export async function submitAction(
   const given: Query = Object.fromEntries(form)
   const again = (violation: string, status: number) =>
     actionPage(desk, api, target, { given, violation, status })
-  const name = nameOf(target)
+  const name = rowName(target)
   if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
     return again(`Type ${name} to confirm.`, 400)
   try {
-    const answer = await api.call(action.operation, await inputOf(api, target, form))
+    const answer = await api.call(action.operation, await readInput(api, target, form))
     const made = (answer as { data?: readonly Row[] } | undefined)?.data?.[0]
     if (made !== undefined && SECRETS.some(each => typeof made[each] === 'string'))
       return secretPage(desk, target, made)
@@ -139,19 +139,19 @@ export async function submitAction(
 }
 
 /** The inputs of the operation: the key of the row, and the fields of the form, with names resolved to ids. */
-async function inputOf(api: OperatorApi, { action, key }: Target, form: Pairs): Promise<Input> {
+async function readInput(api: OperatorApi, { action, key }: Target, form: Pairs): Promise<Input> {
   const references = new References(api)
   const { each } = action.form
   const fields = readInputs(actionFields(action, key !== undefined), form)
   const resolved: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     const field = each !== undefined && name === linesName(each) ? each : name
-    if (typeof value === 'string') resolved[name] = await references.idOf(field, value)
+    if (typeof value === 'string') resolved[name] = await references.findId(field, value)
     else if (Array.isArray(value))
-      resolved[name] = await Promise.all(value.map(one => references.idOf(field, String(one))))
+      resolved[name] = await Promise.all(value.map(one => references.findId(field, String(one))))
     else resolved[name] = value
   }
-  const keyInput = keyInputOf(action)
+  const keyInput = findKeyInput(action)
   const ofRow = key === undefined || keyInput === undefined ? {} : { [keyInput]: key }
   if (action.bulk === undefined || each === undefined) return { ...ofRow, ...resolved }
   const { [linesName(each)]: lines, ...shared } = resolved
@@ -171,27 +171,27 @@ async function startingWith(api: OperatorApi, { action, key, row }: Target): Pro
 const startText = ({ name, kind }: InputField, start: Row): string | undefined =>
   kind === 'secret' || !Object.hasOwn(start, name) ? undefined : valueText(start[name])
 
-const nameOf = ({ resource, key, row }: Target): string | undefined =>
-  row === undefined ? key : titleOf(resource, row)
+const rowName = ({ resource, key, row }: Target): string | undefined =>
+  row === undefined ? key : rowTitle(resource, row)
 
-const addressOf = ({ resource, action, key }: Target): string =>
-  key === undefined ? pathOf(resource.path, action.form.path) : pathOf(resource.path, key, action.form.path)
+const actionPath = ({ resource, action, key }: Target): string =>
+  key === undefined ? consolePath(resource.path, action.form.path) : consolePath(resource.path, key, action.form.path)
 
 /** To the row if there is one afterwards, else to the list. */
 function placeAfter({ resource, action, key }: Target, made: Row | undefined): string {
   const madeKey = made?.[resource.key]
   const after = key ?? (action.bulk === undefined && typeof madeKey === 'string' ? madeKey : undefined)
   return action.form.removes || after === undefined || resource.get === undefined
-    ? pathOf(resource.path)
-    : pathOf(resource.path, after)
+    ? consolePath(resource.path)
+    : consolePath(resource.path, after)
 }
 
-function secretPage(desk: Desk, target: Target, made: Row): Page {
+function secretPage(desk: ConsoleContext, target: Target, made: Row): Page {
   const { resource, action } = target
   return consolePage(desk, {
     title: action.form.done.replace(/\.$/, ''),
     section: resource.path,
-    trail: [[resource.title, pathOf(resource.path)]],
+    trail: [[resource.title, consolePath(resource.path)]],
     body: (
       <div class="panel action">
         <p class="notice warn">Copy it now: it is not shown again.</p>

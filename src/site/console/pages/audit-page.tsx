@@ -3,8 +3,8 @@
 import type { AuditVerdict } from '../../../store/queries/audit-verification.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Page } from '../../render/page.ts'
-import { consolePage, type Desk } from '../frame.tsx'
-import { pathOf } from '../paths.ts'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
+import { consolePath } from '../paths.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 
 let running: Promise<AuditVerdict> | undefined
@@ -20,12 +20,12 @@ export function verifyAudit({ audit }: Pick<Store, 'audit'>, keepsAll: boolean):
 const firstRow = ({ beginnings = [] }: Extract<AuditVerdict, { rows: number }>, chain: string) =>
   beginnings.find(each => each.chain === chain)?.seq ?? 1
 
-export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
+export function verifiedPage(desk: ConsoleContext, verdict: AuditVerdict): Page {
   const flaw = 'flaw' in verdict ? verdict.flaw : undefined
   return consolePage(desk, {
     title: flaw === undefined ? 'The audit log is intact' : 'The audit log was altered',
     section: 'audit',
-    trail: [['Audit log', pathOf('audit')]],
+    trail: [['Audit log', consolePath('audit')]],
     body:
       'flaw' in verdict ? (
         <p class="notice bad" role="alert">
@@ -44,7 +44,7 @@ export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
           <TableFrame title="Ends of the chains">
             <PlainTable
               items={verdict.heads}
-              keyOf={({ chain }) => chain}
+              itemKey={({ chain }) => chain}
               columns={[
                 ['Chain', ({ chain }) => chain],
                 ['First row', ({ chain }) => firstRow(verdict, chain), 'number'],

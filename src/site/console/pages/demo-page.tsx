@@ -7,10 +7,10 @@ import { Form } from '../../components/form.tsx'
 import type { Page } from '../../render/page.ts'
 import { FactList, Time } from '../cells.tsx'
 import { ControlledInput } from '../form.tsx'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import { actionFields } from '../input-fields.ts'
 import type { OperatorApi } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { PlainTable } from '../table.tsx'
 import { doneText, type Query } from './list-page.tsx'
 
@@ -25,7 +25,7 @@ const OPERATIONS = Object.values({ ...helixOperations, ...oauthOperations }).map
 )
 
 export async function demoPage(
-  desk: Desk,
+  desk: ConsoleContext,
   api: OperatorApi,
   demo: DemoControls,
   query: Query,
@@ -40,10 +40,10 @@ export async function demoPage(
     liveSeconds: 2,
     actions: (
       <>
-        <a class="button" href={pathOf('demo', snapshot.form.path)}>
+        <a class="button" href={consolePath('demo', snapshot.form.path)}>
           {snapshot.form.title}
         </a>
-        <a class="button danger" href={pathOf('demo', reset.form.path)}>
+        <a class="button danger" href={consolePath('demo', reset.form.path)}>
           {reset.form.title}
         </a>
       </>
@@ -59,14 +59,14 @@ export async function demoPage(
             {STEPS.map(([seconds, title]) => (
               <Form
                 key={seconds}
-                action={pathOf('demo', moveClock.form.path)}
+                action={consolePath('demo', moveClock.form.path)}
                 fields={{ proof, advance_seconds: String(seconds) }}
               >
                 <button type="submit">Forward {title}</button>
               </Form>
             ))}
             <Form
-              action={pathOf('demo', moveClock.form.path)}
+              action={consolePath('demo', moveClock.form.path)}
               fields={{ proof, running: String(!now.running) }}
             >
               <button type="submit">{now.running ? 'Stop the clock' : 'Let the clock run'}</button>
@@ -98,14 +98,14 @@ export async function demoPage(
               <>
                 <PlainTable
                   items={faults.data}
-                  keyOf={each => String(faults.data.indexOf(each))}
+                  itemKey={each => String(faults.data.indexOf(each))}
                   columns={[
                     ['Operation', each => each.operation ?? 'Messages'],
                     ['Outcome', each => each.outcome.replaceAll('_', ' ')],
                     ['Calls left', each => each.times ?? 1, 'number'],
                   ]}
                 />
-                <Form action={pathOf('demo', removeFaults.form.path)} fields={{ proof }}>
+                <Form action={consolePath('demo', removeFaults.form.path)} fields={{ proof }}>
                   <button type="submit">{removeFaults.form.title}</button>
                 </Form>
               </>
@@ -114,7 +114,7 @@ export async function demoPage(
         </section>
         <section class="panel" aria-labelledby="plan-heading">
           <h2 id="plan-heading">Plan a fault</h2>
-          <Form action={pathOf('demo', fault.form.path)} fields={{ proof }}>
+          <Form action={consolePath('demo', fault.form.path)} fields={{ proof }}>
             {actionFields(fault, false).map(field => (
               <ControlledInput
                 key={field.name}

@@ -2,13 +2,13 @@
 /** The findings of the doctor, problems first. */
 import type { Page } from '../../render/page.ts'
 import { Status } from '../cells.tsx'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import type { DoctorFinding } from '../services.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 
 const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
 
-export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page {
+export function doctorPage(desk: ConsoleContext, findings: readonly DoctorFinding[]): Page {
   const count = (level: DoctorFinding['level']) => findings.filter(each => each.level === level).length
   const sorted = findings.toSorted((one, other) => LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level))
   return consolePage(desk, {
@@ -24,7 +24,7 @@ export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page
           <PlainTable
             className="findings"
             items={sorted}
-            keyOf={({ about, message }) => `${about} ${message}`}
+            itemKey={({ about, message }) => `${about} ${message}`}
             columns={[
               ['Level', ({ level }) => <Status value={level} />],
               ['About', ({ about }) => about],

@@ -10,10 +10,10 @@ import { readQuery } from '../../request/fields.ts'
 import { isRefused } from '../../scripts/refused.ts'
 import { Status, toneClass } from '../cells.tsx'
 import { ControlledInput } from '../form.tsx'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import { filterFields, type InputField } from '../input-fields.ts'
 import type { Input, OperatorApi, Row, Rows } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
 import { Table } from '../table.tsx'
 
@@ -23,10 +23,10 @@ const NOTHING: Rows = { data: [] }
 
 export type Query = Readonly<Record<string, string | undefined>>
 
-export const queryOf = ({ search }: Browser): Query => Object.fromEntries(readQuery(search))
+export const parseQueryString = ({ search }: Browser): Query => Object.fromEntries(readQuery(search))
 
 export async function listPage(
-  desk: Desk,
+  desk: ConsoleContext,
   api: OperatorApi,
   resource: AdminTable,
   query: Query,
@@ -35,10 +35,10 @@ export async function listPage(
   const fields = filterFields(resource.list, resource.filters)
   const given = fields.filter(({ name }) => (query[name] ?? '') !== '')
   const filters: Record<string, string> = {}
-  for (const { name } of given) filters[name] = await references.idOf(name, query[name] ?? '')
+  for (const { name } of given) filters[name] = await references.findId(name, query[name] ?? '')
   const { rows, violation } = await read(api, resource, filterInput(given, filters), query.after)
   const names = await references.namesIn(rows.data, resource.columns)
-  const here = { path: pathOf(resource.path), query: { ...filters, after: query.after } }
+  const here = { path: consolePath(resource.path), query: { ...filters, after: query.after } }
   const cursor = rows.pagination?.cursor
   return consolePage(desk, {
     title: resource.title,
@@ -51,7 +51,7 @@ export async function listPage(
       <>
         {resource.path === 'audit' && <VerifyForm {...desk} />}
         {resource.create !== undefined && (
-          <a class="button primary" href={pathOf(resource.path, resource.create.form.path)}>
+          <a class="button primary" href={consolePath(resource.path, resource.create.form.path)}>
             {resource.create.form.title}
           </a>
         )}
@@ -176,8 +176,8 @@ function Glance(view: { field: string; rows: readonly Row[]; path: string; filte
   )
 }
 
-const VerifyForm = ({ proof }: Desk) => (
-  <Form action={pathOf('audit', 'verify')} fields={{ proof }}>
+const VerifyForm = ({ proof }: ConsoleContext) => (
+  <Form action={consolePath('audit', 'verify')} fields={{ proof }}>
     <button type="submit">Verify the log</button>
   </Form>
 )

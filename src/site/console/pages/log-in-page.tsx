@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Field, FormPanel, type FormToken } from '../../components/form.tsx'
 import type { Page } from '../../render/page.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 
 interface LogInView extends FormToken {
   readonly next: string
@@ -24,7 +24,7 @@ export const logInPage = ({ csrf, next, violation, done, status = 200 }: LogInVi
       }
       violation={violation}
       done={done}
-      action={pathOf('login')}
+      action={consolePath('login')}
       fields={{ csrf, next }}
       submit="Log in"
     >

@@ -6,10 +6,10 @@ import { getStreams } from '../../../contract/helix/get-streams.ts'
 import { ConsoleCharts } from '../../islands/console-charts.tsx'
 import type { Page } from '../../render/page.ts'
 import { FactList } from '../cells.tsx'
-import { consolePage, type Desk, OVERVIEW } from '../frame.tsx'
+import { consolePage, type ConsoleContext, OVERVIEW } from '../frame.tsx'
 import type { MetricsHistory, OperationLoad } from '../history.ts'
 import type { OperatorApi, Row } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
 import { PlainTable, Table, TableFrame } from '../table.tsx'
 
@@ -17,7 +17,7 @@ const REFRESH_SECONDS = 3
 const MAX_ROWS = 8
 const MAX_OPERATIONS = 12
 
-export async function overviewPage(desk: Desk, api: OperatorApi, history: MetricsHistory): Promise<Page> {
+export async function overviewPage(desk: ConsoleContext, api: OperatorApi, history: MetricsHistory): Promise<Page> {
   const [streams, changes] = await Promise.all([
     api.rows(getStreams, { first: MAX_ROWS }),
     api.rows(listAudit, { first: MAX_ROWS }),
@@ -40,10 +40,10 @@ export async function overviewPage(desk: Desk, api: OperatorApi, history: Metric
           <div class="part" data-live="node">
             <div class="part-heading">
               <h2>Store and process</h2>
-              <a href={pathOf('doctor')}>Doctor</a>
+              <a href={consolePath('doctor')}>Doctor</a>
             </div>
             <div class="panel">
-              <FactList facts={factsOf(history)} />
+              <FactList facts={listFacts(history)} />
             </div>
           </div>
           <Rows desk={desk} path="streams" title="Top streams" rows={streams.data} columns={STREAM_COLUMNS} />
@@ -64,7 +64,7 @@ const STREAM_COLUMNS = ['user_id', 'game_id', 'viewer_count', 'started_at']
 const CHANGE_COLUMNS = ['at', 'operation', 'actor', 'subject']
 
 interface RowsView {
-  readonly desk: Desk
+  readonly desk: ConsoleContext
   readonly path: string
   readonly title: string
   readonly rows: readonly Row[]
@@ -79,7 +79,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
     <div class="part compact" data-live={path}>
       <div class="part-heading">
         <h2>{title}</h2>
-        <a href={pathOf(path)}>All</a>
+        <a href={consolePath(path)}>All</a>
       </div>
       {rows.length === 0 ? (
         <p class="empty">{resource.empty}</p>
@@ -105,7 +105,7 @@ function Operations({ loads }: { loads: readonly OperationLoad[] }) {
     <TableFrame title="Operations">
       <PlainTable
         items={loads.slice(0, MAX_OPERATIONS)}
-        keyOf={({ operation }) => operation}
+        itemKey={({ operation }) => operation}
         columns={[
           ['Operation', load => load.operation],
           ['Per second', load => load.perSecond.toFixed(2), 'number'],
@@ -119,7 +119,7 @@ function Operations({ loads }: { loads: readonly OperationLoad[] }) {
   )
 }
 
-function factsOf(history: MetricsHistory): [string, string][] {
+function listFacts(history: MetricsHistory): [string, string][] {
   const { version = '–', runtime = '–', store = '–' } = history.labels('strand_build_info')
   const stored =
     history.value('strand_store_file_bytes', 'sum') ?? history.value('strand_store_table_bytes', 'sum')

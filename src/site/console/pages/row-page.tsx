@@ -7,10 +7,10 @@ import { withQuery } from '../../format/with-query.ts'
 import type { Page } from '../../render/page.ts'
 import { unlessRefused } from '../../scripts/refused.ts'
 import { Cell, FactList, type Names } from '../cells.tsx'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import { labelOf } from '../labels.ts'
 import type { OperatorApi, Row } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
 import { Table } from '../table.tsx'
 import { doneText } from './list-page.tsx'
@@ -19,7 +19,7 @@ import { doneText } from './list-page.tsx'
 const PART_SIZE = 10
 const REFRESH_SECONDS = 5
 
-export const titleOf = (resource: AdminTable, row: Row): string =>
+export const rowTitle = (resource: AdminTable, row: Row): string =>
   String(row[resource.name] || row[resource.key])
 
 /** The row with this key; undefined if there is none. */
@@ -28,7 +28,7 @@ export async function findRow(api: OperatorApi, resource: AdminTable, key: strin
 }
 
 export async function rowPage(
-  desk: Desk,
+  desk: ConsoleContext,
   api: OperatorApi,
   { resource, row, done }: { resource: AdminTable; row: Row; done: string | undefined },
 ): Promise<Page> {
@@ -39,15 +39,15 @@ export async function rowPage(
     (resource.parts ?? []).map(part => renderPart(part, { desk, api, references, resource, key })),
   )
   return consolePage(desk, {
-    title: titleOf(resource, row),
+    title: rowTitle(resource, row),
     section: resource.path,
-    trail: [[resource.title, pathOf(resource.path)]],
+    trail: [[resource.title, consolePath(resource.path)]],
     done: doneText(resource, done),
     liveSeconds: REFRESH_SECONDS,
     actions: (resource.actions ?? [])
       .filter(({ form }) => !form.hidden)
       .map(({ form: { path, title, removes } }) => (
-        <a key={path} class={removes ? 'button danger' : 'button'} href={pathOf(resource.path, key, path)}>
+        <a key={path} class={removes ? 'button danger' : 'button'} href={consolePath(resource.path, key, path)}>
           {title}
         </a>
       )),
@@ -88,7 +88,7 @@ const isShownBeside = (field: string, row: Row): boolean =>
   HIDDEN.has(field)
 
 interface PartContext {
-  readonly desk: Desk
+  readonly desk: ConsoleContext
   readonly api: OperatorApi
   readonly references: References
   readonly resource: AdminTable
@@ -116,7 +116,7 @@ async function renderPart(part: Part, context: PartContext) {
       <div class="part-heading">
         <h2>{part.title}</h2>
         {of !== undefined && hasFilter(of, part.by) && rows.length === PART_SIZE && (
-          <a href={withQuery(pathOf(of.path), { [part.by]: key })}>All</a>
+          <a href={withQuery(consolePath(of.path), { [part.by]: key })}>All</a>
         )}
       </div>
       {!isList && first !== undefined ? (
@@ -135,7 +135,7 @@ async function renderPart(part: Part, context: PartContext) {
           title={part.title}
           {...(part.remove && {
             remove: row =>
-              withQuery(pathOf(resource.path, key, part.remove?.action.form.path ?? ''), {
+              withQuery(consolePath(resource.path, key, part.remove?.action.form.path ?? ''), {
                 [part.remove?.by ?? '']: String(row[of?.key ?? 'id']),
               }),
           })}

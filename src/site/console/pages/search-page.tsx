@@ -4,9 +4,9 @@ import { tables } from '../../../contract/admin/index.ts'
 import type { AdminTable } from '../../../contract/admin/resource.ts'
 import type { PageAnswer } from '../../render/page.ts'
 import { unlessRefused } from '../../scripts/refused.ts'
-import { consolePage, type Desk } from '../frame.tsx'
+import { consolePage, type ConsoleContext } from '../frame.tsx'
 import type { OperatorApi, Row } from '../operator-api.ts'
-import { pathOf } from '../paths.ts'
+import { consolePath } from '../paths.ts'
 import { findRow } from './row-page.tsx'
 
 /** Found rows of a resource by key, with their names. */
@@ -17,14 +17,14 @@ interface Found {
 
 const MAX_FOUND = 10
 
-export async function searchPage(desk: Desk, api: OperatorApi, query: string): Promise<PageAnswer> {
+export async function searchPage(desk: ConsoleContext, api: OperatorApi, query: string): Promise<PageAnswer> {
   const text = query.trim()
   const found =
     text === '' ? [] : (await Promise.all(tables.map(each => findIn(api, each, text)))).filter(isAny)
   const [only, ...others] = found
   const [key] = only?.names.keys() ?? []
   if (only?.names.size === 1 && others.length === 0 && key !== undefined)
-    return { goTo: pathOf(only.resource.path, key) }
+    return { goTo: consolePath(only.resource.path, key) }
   return consolePage(desk, {
     title: 'Search',
     section: 'search',
@@ -43,7 +43,7 @@ export async function searchPage(desk: Desk, api: OperatorApi, query: string): P
             <ul class="found panel">
               {[...names].map(([id, name]) => (
                 <li key={id}>
-                  <a href={pathOf(resource.path, id)}>{name}</a> {name !== id && <code class="id">{id}</code>}
+                  <a href={consolePath(resource.path, id)}>{name}</a> {name !== id && <code class="id">{id}</code>}
                 </li>
               ))}
             </ul>
