@@ -1,7 +1,7 @@
-import { bundleScripts, bundleStyles } from '../src/site/bundle.ts'
+import { bundleScripts, bundleStyles } from '../src/site/build/bundle.ts'
 
 /** The module that bundles scripts and style sheets of the site. Neither the program nor the executable has their sources. */
-export const BUNDLE_MODULE = /[\\/]src[\\/]site[\\/]bundle\.ts$/
+export const BUNDLE_MODULE = /[\\/]src[\\/]site[\\/]build[\\/]bundle\.ts$/
 
 /** All of them as JSON. They are bundled before the program, because a build that starts another one waits for itself. */
 export async function siteAssets(): Promise<string> {

@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 
 /**
  * The operations of the contract as plain values. The build evaluates this file and bundles its exports
- * (`site/inline-calls.ts`), so that schemas, descriptions and examples stay out of people's programs.
+ * (`site/build/inline-calls.ts`), so that schemas, descriptions and examples stay out of people's programs.
  */
 
 function describeCall(operation: Operation): Call {

@@ -1,4 +1,4 @@
-import { ASSET_PREFIX, findAsset } from '../site/assets.ts'
+import { ASSET_PREFIX, findAsset } from '../site/build/assets.ts'
 import { asksToSee } from '../site/pages.ts'
 import type { RequestContext } from './request-context.ts'
 

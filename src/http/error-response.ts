@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../contract/problem.ts'
 import { asksForPage } from '../site/pages.ts'
-import { answerStarting } from '../site/starting-page.ts'
+import { answerStarting } from '../site/render/starting-page.ts'
 import { failureBody } from './failure.ts'
 import { familyAt } from './families.ts'
 import { fullBucket } from './rate-limit.ts'

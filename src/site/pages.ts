@@ -4,39 +4,43 @@ import type { Family } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { Proofs } from '../kit/signed-text.ts'
-import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
-import { showActivate, submitActivate } from './activate.ts'
-import { showAuthorize, submitConsent } from './authorize.ts'
-import { acceptsHtml, Browser, type PageContext } from './browser.ts'
-import { parseChannelPath, showChannel } from './channel.ts'
-import { compressed } from './compressed.ts'
 import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
 import { CONSOLE, isConsolePath } from './console/paths.ts'
-import { showDocs } from './docs.ts'
-import { renderDocument } from './document.tsx'
-import { showDrops } from './drops.ts'
-import { submitFollow } from './follow.ts'
-import { pageHeaders } from './headers.ts'
-import { showHome } from './home.ts'
-import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
-import type { Page, PageAnswer } from './page.ts'
-import { showSuggestions } from './search.ts'
-import { type PageHandler, type PageServices, readSession } from './session.ts'
-import { showMarkerFile, showStudio, showStudioStatus } from './studio.ts'
-import { studioPattern } from './studio-desk.ts'
+import type { ConsoleServices } from './console/services.ts'
+import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
+import { showActivate, submitActivate } from './pages/activate.ts'
+import { showAuthorize, submitConsent } from './pages/authorize.ts'
+import { parseChannelPath, showChannel } from './pages/channel.ts'
+import { type DocsServices, showDocs } from './pages/docs.ts'
+import { showDrops } from './pages/drops.ts'
+import { submitFollow } from './pages/follow.ts'
+import { showHome } from './pages/home.ts'
+import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './pages/login.ts'
+import { showSuggestions } from './pages/search.ts'
+import { submitToken } from './pages/token.ts'
+import { showVideo } from './pages/video.ts'
+import { compressed } from './render/compressed.ts'
+import { renderDocument } from './render/document.tsx'
+import { pageHeaders } from './render/headers.ts'
+import type { Page, PageAnswer } from './render/page.ts'
+import { apiFailurePage, failurePage } from './render/problem-page.tsx'
+import { acceptsHtml, Browser, type PageContext } from './request/browser.ts'
+import { type PageHandler, readSession } from './request/session.ts'
+import { studioPattern } from './studio/desk.ts'
 import {
   submitStudioChannel,
   submitStudioEditor,
   submitStudioKey,
   submitStudioMarker,
   submitStudioVideo,
-} from './studio-forms.ts'
-import { submitToken } from './token.ts'
-import { showVideo } from './video.ts'
-import { apiFailurePage, failurePage } from './views/problem.tsx'
+} from './studio/forms.ts'
+import { showMarkerFile, showStudio, showStudioStatus } from './studio/studio.ts'
+
+type SiteServices = ConsoleServices & DocsServices
+type SiteHandler = PageHandler<SiteServices>
 
 /** The handlers of all pages, by path and method. */
-export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
+export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>>>> = {
   '/': { GET: showHome },
   '/oauth2/authorize': { GET: showAuthorize },
   '/oauth2/consent': { POST: submitConsent },
@@ -88,21 +92,19 @@ export function asksForPage(request: Request): boolean {
   return asksToSee(request.method) && acceptsHtml(request) === 'by name'
 }
 
-function findHandler(method: string, path: string): PageHandler | undefined {
+function findHandler(method: string, path: string): SiteHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
-    handlers.get(page) ??
-    inConsole ??
-    (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
+    handlers.get(page) ?? inConsole ?? (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
 
 export class Pages {
-  readonly #services: PageServices
+  readonly #services: SiteServices
   readonly #csrfProofs: Proofs
 
-  constructor(services: PageServices, ring: KeyRing) {
+  constructor(services: SiteServices, ring: KeyRing) {
     this.#services = services
     this.#csrfProofs = new Proofs(ring, 'page-forms')
   }
@@ -128,7 +130,7 @@ export class Pages {
   }
 
   /** A page whose data the API refuses, such as an unknown cursor, is refused in the same way. */
-  async #handle(handler: PageHandler, browser: Browser): Promise<PageAnswer> {
+  async #handle(handler: SiteHandler, browser: Browser): Promise<PageAnswer> {
     try {
       return await handler(browser, this.#services)
     } catch (error) {

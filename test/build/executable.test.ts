@@ -6,7 +6,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { THREADS } from '../../build/program-bundle.ts'
 import { VERSION } from '../../src/server/version.ts'
-import { findAsset, islandScripts, stylePath } from '../../src/site/assets.ts'
+import { findAsset, islandScripts, stylePath } from '../../src/site/build/assets.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 

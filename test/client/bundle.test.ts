@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { inlineCalls } from '../../src/site/inline-calls.ts'
+import { inlineCalls } from '../../src/site/build/inline-calls.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 let folder = ''

@@ -8,7 +8,7 @@ import { KeyRing, type MasterKey, parseMasterKeys } from '../../src/kit/key-ring
 import { Proofs } from '../../src/kit/signed-text.ts'
 import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { changeMasterKeys, newMasterKey } from '../../src/server/data-folder.ts'
-import { Browser } from '../../src/site/browser.ts'
+import { Browser } from '../../src/site/request/browser.ts'
 import { STREAM_KEY_KINDS } from '../../src/store/queries/sealed-secrets.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'

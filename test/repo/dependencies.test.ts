@@ -74,28 +74,29 @@ describe('the dependencies in ARCHITECTURE.md', () => {
   })
 })
 
-describe('the layers of the store', () => {
+/** Modules whose files and folders are in a table of layers: each imports only from lines above it. */
+describe.each(['store', 'site'])('the layers of %s', module => {
+  const document = readFileSync('ARCHITECTURE.md', 'utf8')
   const [, table = ''] =
-    /\| Layer of `store` \|[^\n]*\n\|[-| ]+\|\n((?:\|.*\n)+)/.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ??
-    []
+    new RegExp(`\\| Layer of \`${module}\` \\|[^\\n]*\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`).exec(document) ?? []
   const layers = table
     .trim()
     .split('\n')
     .map(row => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(match => match[1] ?? ''))
-  const nameOf = (file: string) => relative('src/store', file).split('/')[0] ?? ''
+  const nameOf = (file: string) => relative(`src/${module}`, file).split('/')[0] ?? ''
   const levelOf = (file: string) => layers.findIndex(names => names.includes(nameOf(file)))
-  const inStore = files.filter(file => file.startsWith('src/store/'))
+  const within = files.filter(file => file.startsWith(`src/${module}/`))
 
   test('the table names every file and folder', () => {
-    expect([...new Set(inStore.map(nameOf))].sort()).toEqual(layers.flat().sort())
+    expect([...new Set(within.map(nameOf))].sort()).toEqual(layers.flat().sort())
   })
 
   test('no import runs upward', () => {
-    const upward = inStore.flatMap(file =>
+    const upward = within.flatMap(file =>
       importsOf(file)
         .filter(target => target.startsWith('.'))
         .map(target => join(dirname(file), target))
-        .filter(path => path.startsWith('src/store/') && nameOf(path) !== nameOf(file))
+        .filter(path => path.startsWith(`src/${module}/`) && nameOf(path) !== nameOf(file))
         .filter(
           path => levelOf(path) > levelOf(file) || (levelOf(path) === levelOf(file) && levelOf(file) > 0),
         )
@@ -147,7 +148,7 @@ describe('what belongs in one place only', () => {
     const parsing = pages.filter(file =>
       /searchParams|new URLSearchParams|request\.url|splitPairs/.test(contents.get(file) ?? ''),
     )
-    expect(parsing).toEqual(['src/site/fields.ts'])
+    expect(parsing).toEqual(['src/site/request/fields.ts'])
   })
   test('setImmediate is in store/engines', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')

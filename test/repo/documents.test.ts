@@ -128,7 +128,7 @@ test('files that ARCHITECTURE and the decisions point to are there', () => {
   const gone: string[] = []
   for (const document of ['ARCHITECTURE.md', 'STYLE.md', 'docs/decisions.md']) {
     for (const [, file = ''] of readFileSync(document, 'utf8').matchAll(
-      /`([\w./-]+\/[\w.-]+\.(?:ts|js))`/g,
+      /`([\w./-]+\/[\w.-]+\.(?:tsx?|js|css))`/g,
     )) {
       if (!existsSync(file) && !existsSync(join('src', file))) gone.push(`${document}: ${file}`)
     }

@@ -1,8 +1,8 @@
 /** The ticks of charts: one rule, with labels that people can read. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { axisTicks } from '../../src/site/components/axis.ts'
-import { CHARTS, FORMATS } from '../../src/site/console/charts.ts'
+import { axisTicks } from '../../src/site/charts/axis.ts'
+import { CHARTS, FORMATS } from '../../src/site/charts/console-charts.ts'
 
 const highest = fc.oneof(
   fc.double({ min: 0, max: 20, noNaN: true }),

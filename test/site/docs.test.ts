@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, listProblems, queryParameters } from '../../src/contract/operation.ts'
-import { findAsset, islandScripts } from '../../src/site/assets.ts'
+import { findAsset, islandScripts } from '../../src/site/build/assets.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const idsOf = (...families: string[]) =>

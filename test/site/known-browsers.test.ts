@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import { KnownBrowsers } from '../../src/site/known-browsers.ts'
+import { KnownBrowsers } from '../../src/site/request/known-browsers.ts'
 
 const key = (id: string, byte: number) => ({ id, bytes: Buffer.alloc(32, byte) })
 const account = (id: string, password_hash: string | null = 'hash') => ({ id, password_hash })
@@ -25,9 +25,7 @@ test('of more than eight accounts the ones opened last are known', () => {
   let cookie: string | undefined
   for (const id of ['1', '2', '3', '1', '4', '5', '6', '7', '8', '9'])
     cookie = browsers.remember(cookie, account(id))
-  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id =>
-    browsers.findBrowserId(cookie, account(id)),
-  )
+  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id => browsers.findBrowserId(cookie, account(id)))
   expect(known).toEqual(['1', '3', '4', '5', '6', '7', '8', '9'])
 })
 

@@ -4,8 +4,8 @@
  * a share of the texts to each field, the full tier all of them.
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { FIELDS } from '../../src/site/fields.ts'
 import { PAGES } from '../../src/site/pages.ts'
+import { FIELDS } from '../../src/site/request/fields.ts'
 import { authorizeLink, loggedIn, register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/odd-text.ts'

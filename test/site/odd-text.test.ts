@@ -3,7 +3,7 @@
  * answer is a page that says what is wrong, never a failure of ours, and nothing shows in the log.
  */
 import { expect, spyOn, test } from 'bun:test'
-import { FIELDS } from '../../src/site/fields.ts'
+import { FIELDS } from '../../src/site/request/fields.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { allow, authorizeLink, CALLBACK, loggedIn, register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addPoint, readHistory } from '../../src/site/viewer-history.ts'
+import { addPoint, readHistory } from '../../src/site/charts/viewer-history.ts'
 
 const START = Date.parse('2026-03-01T12:00:00Z')
 const stream = (viewer_count: number, id = '1') => ({ id, viewer_count })

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useEffect, useState } from 'preact/hooks'
-import { copyText } from '../copy-text.ts'
+import { copyText } from '../scripts/copy-text.ts'
 
 const SHOWN_MILLISECONDS = 2000
 const WORDS = { hidden: 'Copy', ready: 'Copy', copied: 'Copied', failed: 'Not copied' } as const

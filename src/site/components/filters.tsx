@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from 'preact'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../format/with-query.ts'
 
 export interface Named {
   readonly id: string

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import { counted } from '../numbers.ts'
-import { postForm } from '../send-form.ts'
+import { counted } from '../format/numbers.ts'
+import { postForm } from '../scripts/send-form.ts'
 import { Form } from './form.tsx'
 
 /** How the person who looks at a channel stands to it. Without `csrf` they are not logged in. */

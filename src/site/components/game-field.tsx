@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The game of a channel: its name, with suggestions while it is typed. Without a script it is a text field. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api } from '../api.ts'
+import { api } from '../scripts/api.ts'
 import { Labelled } from './form.tsx'
 
 export interface PickedGame {

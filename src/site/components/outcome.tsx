@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import { SessionEnded } from '../page-token.ts'
-import { isRefused } from '../refused.ts'
-import { FormRefused } from '../send-form.ts'
+import { SessionEnded } from '../scripts/page-token.ts'
+import { isRefused } from '../scripts/refused.ts'
+import { FormRefused } from '../scripts/send-form.ts'
 import { Notice } from './form.tsx'
 
 /** What a person does in an island, one thing at a time, and what came of the last one. */

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Stream } from '../../contract/resources/stream.ts'
-import { shortCount, uptime } from '../numbers.ts'
+import { shortCount } from '../format/numbers.ts'
+import { uptime } from '../format/times.ts'
 import { Avatar } from './avatar.tsx'
 import { Tags } from './tags.tsx'
 

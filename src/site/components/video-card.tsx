@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { clockTime } from '../../kit/clock-time.ts'
-import { counted } from '../numbers.ts'
-import { minute } from '../times.ts'
+import { counted } from '../format/numbers.ts'
+import { minute } from '../format/times.ts'
 
 export interface ListedVideo {
   readonly id: string

@@ -6,29 +6,28 @@ import type { OperatorSession } from '../../auth/operator-sessions.ts'
 import { demoTable } from '../../contract/admin/demo.ts'
 import { tableAt } from '../../contract/admin/index.ts'
 import { percentDecode } from '../../kit/text.ts'
-import type { Browser } from '../browser.ts'
-import { LOCKED_OUT, withRetryAfter } from '../login.ts'
-import type { Page, PageAnswer } from '../page.ts'
-import type { PageHandler, PageServices } from '../session.ts'
-import { expiredFormPage, problemPage } from '../views/problem.tsx'
-import { actionPage, submitAction, type Target } from './action-page.tsx'
-import { verifiedPage, verifyAudit } from './audit-page.tsx'
-import { demoPage } from './demo-page.tsx'
-import { doctorPage } from './doctor-page.tsx'
+import type { Page, PageAnswer } from '../render/page.ts'
+import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
+import { LOCKED_OUT, LOCKED_OUT_SECONDS, withRetryAfter } from '../render/retry-later.ts'
+import type { Browser } from '../request/browser.ts'
 import type { ConsoleContext } from './frame.tsx'
-import { listPage, parseQueryString } from './list-page.tsx'
-import { logInPage } from './log-in-page.tsx'
 import { OperatorApi } from './operator-api.ts'
-import { overviewPage } from './overview-page.tsx'
+import { actionPage, submitAction, type Target } from './pages/action-page.tsx'
+import { verifiedPage, verifyAudit } from './pages/audit-page.tsx'
+import { demoPage } from './pages/demo-page.tsx'
+import { doctorPage } from './pages/doctor-page.tsx'
+import { listPage, parseQueryString } from './pages/list-page.tsx'
+import { logInPage } from './pages/log-in-page.tsx'
+import { overviewPage } from './pages/overview-page.tsx'
+import { findRow, rowPage } from './pages/row-page.tsx'
+import { searchPage } from './pages/search-page.tsx'
 import { CONSOLE } from './paths.ts'
-import { findRow, rowPage } from './row-page.tsx'
-import { searchPage } from './search-page.tsx'
+import type { ConsoleHandler, ConsoleServices } from './services.ts'
 
 /** The subject of failed log-ins; no account has such a name. */
 const SUBJECT = 'operator console'
-const LOCKED_OUT_SECONDS = 60
 
-export const showConsole: PageHandler = async (browser, services) => {
+export const showConsole: ConsoleHandler = async (browser, services) => {
   const session = await readSession(browser, services)
   const place = splitPath(browser)
   if (session === undefined) {
@@ -43,7 +42,7 @@ export const showConsole: PageHandler = async (browser, services) => {
   return pageAt(place, browser, services, session)
 }
 
-export const submitConsoleLogin: PageHandler = async (browser, services) => {
+export const submitConsoleLogin: ConsoleHandler = async (browser, services) => {
   const form = await browser.form()
   if (form === undefined) {
     services.limits.takeFromAddress(browser.address)
@@ -66,7 +65,7 @@ export const submitConsoleLogin: PageHandler = async (browser, services) => {
   return { goTo: next }
 }
 
-export const submitConsoleLogout: PageHandler = async (browser, services) => {
+export const submitConsoleLogout: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   await services.operatorSessions.end(proven.session)
@@ -74,7 +73,7 @@ export const submitConsoleLogout: PageHandler = async (browser, services) => {
   return { goTo: `${CONSOLE}?done=logged-out` }
 }
 
-export const submitConsole: PageHandler = async (browser, services) => {
+export const submitConsole: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
@@ -92,7 +91,7 @@ export const submitConsole: PageHandler = async (browser, services) => {
 async function pageAt(
   place: readonly string[],
   browser: Browser,
-  services: PageServices,
+  services: ConsoleServices,
   session: OperatorSession,
 ): Promise<PageAnswer> {
   const desk = createConsoleContext(session, services)
@@ -119,7 +118,7 @@ async function pageAt(
 async function targetAt(
   place: readonly string[],
   api: OperatorApi,
-  { demo }: PageServices,
+  { demo }: ConsoleServices,
 ): Promise<Target | undefined> {
   const [first = '', second = '', third, ...more] = place
   const resource = first === 'demo' && demo !== undefined ? demoTable : tableAt(first)
@@ -144,10 +143,7 @@ function splitPath({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function createConsoleContext(
-  session: OperatorSession,
-  { operatorSessions, demo }: PageServices,
-): ConsoleContext {
+function createConsoleContext(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): ConsoleContext {
   return {
     operator: session.operator,
     proof: operatorSessions.createProof(session),
@@ -157,13 +153,13 @@ function createConsoleContext(
 
 async function readSession(
   { consoleCookie }: Browser,
-  { operatorSessions }: PageServices,
+  { operatorSessions }: ConsoleServices,
 ): Promise<OperatorSession | undefined> {
   return consoleCookie === undefined ? undefined : operatorSessions.find(consoleCookie)
 }
 
 /** The fields of a form, if it came from a page of this session. */
-async function provenForm(browser: Browser, services: PageServices) {
+async function provenForm(browser: Browser, services: ConsoleServices) {
   const session = await readSession(browser, services)
   if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()

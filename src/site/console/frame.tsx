@@ -9,7 +9,7 @@ import { VERSION } from '../../server/version.ts'
 import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'
-import type { Page } from '../page.ts'
+import type { Page } from '../render/page.ts'
 import { CONSOLE, consolePath } from './paths.ts'
 
 /** The operator and the installation that a page is for. */

@@ -4,32 +4,13 @@
  * number of points, and readings by operation only as far back as the table of operations looks.
  */
 import type { MetricFamily } from '../../kit/metrics.ts'
+import type { HistoryPoint } from '../charts/console-charts.ts'
 import { quantile } from './quantile.ts'
 
 export const SAMPLE_MILLISECONDS = 3000
 const MAX_POINTS = 300
 /** The table of operations looks back five minutes. */
 const MAX_READINGS = 100
-
-/** One point of every chart. Durations are in milliseconds, rates per second. */
-export interface HistoryPoint {
-  /** Milliseconds since 1970, by the clock of the machine. */
-  readonly at: number
-  readonly live: number
-  readonly viewers: number
-  readonly requests: number
-  /** Answers with 4xx and 5xx. */
-  readonly refused: number
-  readonly failed: number
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-  /** Commands that wait for the writer, or writes for a connection. */
-  readonly queue: number
-  readonly commands: number
-  /** The maximum age of data in memory. */
-  readonly lag: number
-}
 
 /** What was asked of one operation in the last minutes. */
 export interface OperationLoad {

@@ -3,8 +3,8 @@ import type { FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParameters } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
+import { labelOf } from './labels.ts'
 import type { Row } from './operator-api.ts'
-import { toLabel } from './words.ts'
 
 export interface InputField {
   readonly name: string
@@ -65,7 +65,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
     const inner = main.type === 'array' ? (main.items ?? {}) : main
     return {
       name,
-      label: toLabel(name),
+      label: labelOf(name),
       kind: chooseKind(name, main),
       choices: main.enum ?? [],
       required: schema?.required?.includes(name) ?? false,

@@ -6,9 +6,9 @@ import type { Operator } from '../../auth/operator-sessions.ts'
 import { type Client, StrandError } from '../../client/index.ts'
 import { InvalidInput } from '../../client/invalid-input.ts'
 import { methodName, type Operation } from '../../contract/operation.ts'
-import { inProcessClient } from '../api-for.ts'
-import { unlessRefused } from '../refused.ts'
-import type { PageServices } from '../session.ts'
+import { inProcessClient } from '../request/api-for.ts'
+import { unlessRefused } from '../scripts/refused.ts'
+import type { ConsoleServices } from './services.ts'
 
 /** A row of any resource, as the API returns it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -26,7 +26,7 @@ export class OperatorApi {
   constructor(
     operator: Operator,
     address: string,
-    services: Pick<PageServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
+    services: Pick<ConsoleServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
   ) {
     const visitor = { session_id: null, scopes: [] }
     this.client = inProcessClient(services, visitor, (request, url) =>

@@ -2,7 +2,7 @@
 import { fieldNamed, referencedTable } from '../../contract/admin/fields.ts'
 import { tableAt } from '../../contract/admin/index.ts'
 import { type AdminTable, getInput } from '../../contract/admin/resource.ts'
-import { unlessRefused } from '../refused.ts'
+import { unlessRefused } from '../scripts/refused.ts'
 import type { OperatorApi, Row } from './operator-api.ts'
 
 /** The table that a field refers to. */

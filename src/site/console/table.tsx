@@ -3,12 +3,12 @@
 import type { ComponentChildren } from 'preact'
 import type { AdminTable, FormAction } from '../../contract/admin/resource.ts'
 import { Form } from '../components/form.tsx'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../format/with-query.ts'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
+import { labelOf } from './labels.ts'
 import type { Row } from './operator-api.ts'
 import { consolePath } from './paths.ts'
-import { toLabel } from './words.ts'
 
 interface TableView {
   readonly resource: AdminTable

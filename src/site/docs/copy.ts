@@ -1,5 +1,5 @@
 /** A button beside each example that copies its text. */
-import { copyText } from '../copy-text.ts'
+import { copyText } from '../scripts/copy-text.ts'
 
 const SHOWN_MILLISECONDS = 2000
 

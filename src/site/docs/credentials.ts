@@ -1,7 +1,7 @@
 /** The token that a tried request carries. Pasted ones are kept in the memory of this page and nowhere else. */
 import { useEffect, useState } from 'preact/hooks'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { PageToken } from '../page-token.ts'
+import { PageToken } from '../scripts/page-token.ts'
 import type { OperationForm, Way } from './forms.ts'
 
 export interface Pasted {
@@ -53,11 +53,7 @@ export function shownHeaders(form: OperationForm, way: Way, shown: Pasted): Reco
   return pastedHeaders(form, { ...shown, token: secret, operatorToken: secret })
 }
 
-function credentialHeaders(
-  { family }: OperationForm,
-  token: string,
-  clientId: string,
-): Record<string, string> {
+function credentialHeaders({ family }: OperationForm, token: string, clientId: string): Record<string, string> {
   return {
     ...(token !== '' && { Authorization: `Bearer ${token}` }),
     ...(family === 'helix' && clientId !== '' && { 'Client-Id': clientId }),

@@ -1,6 +1,6 @@
 /**
  * The forms that try an operation, as plain values. The bundler evaluates this file and bundles its export
- * (`inline-calls.ts`), so that the contract stays out of the browser; the page loads it with the first form.
+ * (`build/inline-calls.ts`), so that the contract stays out of the browser; the page loads it with the first form.
  */
 import type { TSchema } from 'typebox'
 import { operations } from '../../contract/index.ts'
@@ -88,10 +88,7 @@ type Shape = TSchema & {
   readonly items?: Shape
 }
 
-function toFormField(
-  { name, place, schema, description, required }: Input,
-  { example }: Operation,
-): FormField {
+function toFormField({ name, place, schema, description, required }: Input, { example }: Operation): FormField {
   const where = place === 'query or body' ? 'body' : place
   const kind = chooseKind(schema as Shape)
   const choices = (schema as Shape).enum

@@ -2,16 +2,16 @@
 /** The title, game and numbers of a live channel, as they change. */
 import { useState } from 'preact/hooks'
 import { clockTime } from '../../kit/clock-time.ts'
-import { api } from '../api.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { directoryLink } from '../components/filters.tsx'
 import type { Following } from '../components/follow.tsx'
-import { type Channel, Header } from '../components/header.tsx'
+import { type Channel, Header } from '../components/masthead.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
-import { useEveryFewSeconds } from '../every-few-seconds.ts'
-import { island } from '../island.tsx'
-import { useServerTime } from '../server-time.ts'
+import { api } from '../scripts/api.ts'
+import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
+import { island } from '../scripts/island.tsx'
+import { useServerTime } from '../scripts/server-time.ts'
 
 const REFRESH_MILLISECONDS = 5000
 

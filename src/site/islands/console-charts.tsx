@@ -1,10 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The charts of the overview, with a new point every few seconds. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { LineChart } from '../components/line-chart.tsx'
-import { CHARTS, type ChartLine, FORMATS, type Unit } from '../console/charts.ts'
-import type { HistoryPoint } from '../console/history.ts'
-import { island } from '../island.tsx'
+import { CHARTS, type ChartLine, FORMATS, type HistoryPoint, type Unit } from '../charts/console-charts.ts'
+import { LineChart } from '../charts/line-chart.tsx'
+import { island } from '../scripts/island.tsx'
 
 interface ChartsProps {
   readonly points: readonly HistoryPoint[]

@@ -4,7 +4,7 @@
  * stay the same elements, so focus and selection survive. Also the keys: `/` searches, `j` and `k` walk along the rows.
  */
 import { useEffect, useState } from 'preact/hooks'
-import { island } from '../island.tsx'
+import { island } from '../scripts/island.tsx'
 
 interface LiveProps {
   readonly seconds: number

@@ -7,7 +7,7 @@ import { followReader } from '../docs/follow-reader.ts'
 import { highlight } from '../docs/highlight.ts'
 import type { Reader } from '../docs/reader.ts'
 import { addTryButtons } from '../docs/try-buttons.ts'
-import { island } from '../island.tsx'
+import { island } from '../scripts/island.tsx'
 
 export const Docs = island('docs', function Docs(reader: Reader) {
   const field = useRef<HTMLInputElement>(null)

@@ -1,16 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** One live channel, large: its video if it plays on this site, otherwise its picture. */
 import { useEffect, useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Fact, Facts } from '../components/facts.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
-import { useEveryFewSeconds } from '../every-few-seconds.ts'
-import { island } from '../island.tsx'
-import { shortCount, uptime } from '../numbers.ts'
-import { useServerTime } from '../server-time.ts'
+import { shortCount } from '../format/numbers.ts'
+import { uptime } from '../format/times.ts'
+import { api } from '../scripts/api.ts'
+import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
+import { island } from '../scripts/island.tsx'
+import { useServerTime } from '../scripts/server-time.ts'
 
 interface FeaturedChannelProps {
   readonly stream: ShownStream

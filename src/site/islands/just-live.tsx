@@ -1,13 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The channels that went live last, in one row. */
 import { useRef, useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { Avatar } from '../components/avatar.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { useEveryFewSeconds } from '../every-few-seconds.ts'
-import { island } from '../island.tsx'
-import { uptime } from '../numbers.ts'
-import { useServerTime } from '../server-time.ts'
+import { uptime } from '../format/times.ts'
+import { api } from '../scripts/api.ts'
+import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
+import { island } from '../scripts/island.tsx'
+import { useServerTime } from '../scripts/server-time.ts'
 
 interface JustLiveProps {
   readonly streams: readonly ShownStream[]

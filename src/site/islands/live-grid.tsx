@@ -1,13 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
+import { toLiveList, lookedUp, refreshed, withMore } from '../components/live-list.ts'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
-import { useEveryFewSeconds } from '../every-few-seconds.ts'
-import { island } from '../island.tsx'
-import { lookedUp, refreshed, toLiveList, withMore } from '../live-list.ts'
-import { useServerTime } from '../server-time.ts'
+import { api } from '../scripts/api.ts'
+import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
+import { island } from '../scripts/island.tsx'
+import { useServerTime } from '../scripts/server-time.ts'
 
 interface LiveGridProps extends Filtering {
   readonly heading: string

@@ -2,7 +2,7 @@
 /** The player. The server renders its parts; without a script it shows a picture and where the video is. */
 import { useEffect, useRef } from 'preact/hooks'
 import { clockTime } from '../../kit/clock-time.ts'
-import { island } from '../island.tsx'
+import { island } from '../scripts/island.tsx'
 
 interface PlayerProps {
   /** The path of the FLV, or the URL of the HLS playlist. */

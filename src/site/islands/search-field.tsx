@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { SearchForm } from '../components/search-form.tsx'
 import { SUGGESTION_LIST, type Suggestion, Suggestions, suggestionId } from '../components/suggestions.tsx'
-import { island } from '../island.tsx'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../format/with-query.ts'
+import { island } from '../scripts/island.tsx'
 
 /** How long nothing is typed before suggestions are asked for. */
 const PAUSE_MILLISECONDS = 150

@@ -4,8 +4,8 @@ import { Form, Labelled } from '../components/form.tsx'
 import { GameField, type PickedGame } from '../components/game-field.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { TagField } from '../components/tag-field.tsx'
-import { island } from '../island.tsx'
-import { sendForm } from '../send-form.ts'
+import { island } from '../scripts/island.tsx'
+import { sendForm } from '../scripts/send-form.ts'
 
 interface ChannelFormProps {
   readonly action: string

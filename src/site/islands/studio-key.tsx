@@ -1,12 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Where an encoder sends the broadcast: server, stream key, and a command to try it. The key is not in the page until asked for. */
 import { useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Form, Labelled } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
-import { island } from '../island.tsx'
-import { sendForm } from '../send-form.ts'
+import { api } from '../scripts/api.ts'
+import { island } from '../scripts/island.tsx'
+import { sendForm } from '../scripts/send-form.ts'
 
 interface StudioKeyProps {
   readonly user_id: string

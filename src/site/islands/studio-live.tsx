@@ -3,15 +3,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { clockTime } from '../../kit/clock-time.ts'
-import { api } from '../api.ts'
+import { LineChart } from '../charts/line-chart.tsx'
+import { addPoint, type History, readHistory, keepHistory, keptHistory } from '../charts/viewer-history.ts'
 import { Fact, Facts } from '../components/facts.tsx'
-import { LineChart } from '../components/line-chart.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { everyFewSeconds } from '../every-few-seconds.ts'
-import { island } from '../island.tsx'
-import { useServerTime } from '../server-time.ts'
-import { addPoint, type History, keepHistory, keptHistory, readHistory } from '../viewer-history.ts'
+import { api } from '../scripts/api.ts'
+import { everyFewSeconds } from '../scripts/every-few-seconds.ts'
+import { island } from '../scripts/island.tsx'
+import { useServerTime } from '../scripts/server-time.ts'
 
 interface StudioLiveProps {
   readonly user_id: string

@@ -3,12 +3,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/clock-time.ts'
-import { api } from '../api.ts'
 import { Form } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
-import { island } from '../island.tsx'
-import { sendForm } from '../send-form.ts'
-import { findMarkedVideo, type MarkedVideo, type ShownMarker } from '../studio-markers.ts'
+import { api } from '../scripts/api.ts'
+import { island } from '../scripts/island.tsx'
+import { type MarkedVideo, findMarkedVideo, type ShownMarker } from '../scripts/marked-video.ts'
+import { sendForm } from '../scripts/send-form.ts'
 
 interface StudioMarkersProps {
   readonly user_id: string

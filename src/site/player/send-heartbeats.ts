@@ -1,7 +1,7 @@
 /** Counts this viewer while the video plays (D-121). */
 import { type Client, StrandError } from '../../client/index.ts'
 import { HEARTBEAT_SECONDS } from '../../domain/playback.ts'
-import { api } from '../api.ts'
+import { api } from '../scripts/api.ts'
 import type { PlayerView } from './player-view.ts'
 
 export function sendHeartbeats(view: PlayerView, login: string): void {

@@ -1,4 +1,4 @@
-import { api } from '../api.ts'
+import { api } from '../scripts/api.ts'
 import { Controls } from './controls.ts'
 import { LivePlayback, type LiveSource } from './live-playback.ts'
 import type { PlayerView } from './player-view.ts'

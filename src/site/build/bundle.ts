@@ -1,0 +1,50 @@
+/**
+ * Bundles scripts and style sheets from their sources, on first use. The build of the executable puts the results in place
+ * of this file: an executable has no sources.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { inlineCalls } from './inline-calls.ts'
+import { PART } from './part-name.ts'
+
+/** Files by name. A name changes with the content; scripts import each other by name. */
+export type Bundle = Readonly<Record<string, string>>
+
+/** The licences ask for a notice in copies. */
+const LICENCES =
+  '/*! Contains mpegts.js (c) Bilibili, zheng qian, hls.js (c) Dailymotion, Brightcove: Apache License 2.0; preact (c) Jason Miller, es6-promise (c) Yehuda Katz et al., events (c) Joyent, uPlot (c) Leon Sorokin: MIT */'
+
+/** A script per island. What several use is in files that they share; what is imported on demand is in files as well. */
+export const bundleScripts = (): Promise<Bundle> =>
+  build({
+    entrypoints: filesIn('islands'),
+    format: 'esm',
+    splitting: true,
+    banner: LICENCES,
+    plugins: [inlineCalls],
+    jsx: { runtime: 'automatic', importSource: 'preact', development: false },
+  })
+
+/** A style sheet per file directly in the folder; they import their parts from below it. */
+export const bundleStyles = (): Promise<Bundle> => build({ entrypoints: filesIn('styles') })
+
+async function build(options: Bun.BuildConfig): Promise<Bundle> {
+  const name = '[name]-[hash].[ext]'
+  const { outputs } = await Bun.build({
+    ...options,
+    target: 'browser',
+    minify: true,
+    naming: { entry: name, chunk: `${PART}-[hash].[ext]`, asset: name },
+  })
+  const files = await Promise.all(
+    outputs.map(async output => [output.path.replace(/^\.\//, ''), await output.text()] as const),
+  )
+  return Object.fromEntries(files)
+}
+
+function filesIn(folder: string): string[] {
+  const path = join(import.meta.dir, '..', folder)
+  return readdirSync(path, { withFileTypes: true }).flatMap(entry =>
+    entry.isFile() ? join(path, entry.name) : [],
+  )
+}

@@ -1,0 +1,79 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Following } from '../components/follow.tsx'
+import { type Channel, Header } from '../components/masthead.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
+import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
+import { ChannelLive } from '../islands/channel-live.tsx'
+import { Player } from '../islands/player.tsx'
+import type { Page } from '../render/page.ts'
+
+/** Where the video of a broadcast is. `node`: the one that has it; null or empty if there is only one. */
+export type PlayableBroadcast =
+  | { readonly protocol: 'flv'; readonly source: string; readonly node: string | null }
+  | { readonly protocol: 'hls'; readonly source: string }
+
+interface ChannelView {
+  readonly channel: Channel
+  readonly description: string
+  /** Undefined: offline. */
+  readonly live: ShownStream | undefined
+  /** Undefined: the broadcast plays elsewhere. */
+  readonly broadcast: PlayableBroadcast | undefined
+  readonly following: Following
+  /** Newest first. */
+  readonly videos: readonly ListedVideo[]
+  readonly now: number
+}
+
+/** A channel: what it broadcasts now, and its latest videos. */
+export function channelPage(view: ChannelView): Page {
+  const { channel, description, live, broadcast, following, videos, now } = view
+  const { display_name } = channel
+  return {
+    title: live ? `${display_name} is live` : display_name,
+    style: 'watch',
+    ...(broadcast?.protocol === 'flv' && { node: broadcast.node }),
+    ...(broadcast?.protocol === 'hls' && { playlist: broadcast.source }),
+    body: (
+      <>
+        {live && <Screen channel={channel} broadcast={broadcast} />}
+        {live ? (
+          <ChannelLive channel={channel} live={live} following={following} now={now} />
+        ) : (
+          <Header channel={channel} title={display_name} byline="Offline" following={following} />
+        )}
+        {description !== '' && (
+          <section class="about" aria-labelledby="about-heading">
+            <h2 id="about-heading">About {display_name}</h2>
+            <p>{description}</p>
+          </section>
+        )}
+        <VideoSection
+          heading={live ? 'Past videos' : 'Videos'}
+          videos={videos}
+          ifNone={`${display_name} has no videos yet.`}
+        />
+      </>
+    ),
+  }
+}
+
+const Screen = ({ channel, broadcast }: Pick<ChannelView, 'channel' | 'broadcast'>) => {
+  const { id, login } = channel
+  const poster = `/images/channels/${id}-1280x720.png`
+  return broadcast ? (
+    <Player
+      source={broadcast.source}
+      protocol={broadcast.protocol}
+      channel={{ id, login }}
+      poster={poster}
+      label={`Live broadcast of ${channel.display_name}`}
+    />
+  ) : (
+    <div class="screen">
+      <img src={poster} width="1280" height="720" alt="" />
+      <span class="live">Live</span>
+      <p class="elsewhere">{channel.display_name} is live. This broadcast does not play on this page.</p>
+    </div>
+  )
+}

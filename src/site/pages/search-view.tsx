@@ -1,0 +1,80 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Avatar } from '../components/avatar.tsx'
+import { directoryLink, type Named } from '../components/filters.tsx'
+import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
+import type { Page } from '../render/page.ts'
+
+interface SearchView {
+  readonly query: string
+  readonly live: readonly ShownStream[]
+  readonly games: readonly Named[]
+  readonly offline: readonly { readonly id: string; readonly login: string; readonly display_name: string }[]
+  readonly now: number
+}
+
+/** Live channels first, then games, then channels that are offline. */
+export function searchPage({ query, live, games, offline, now }: SearchView): Page {
+  const isEmpty = live.length + games.length + offline.length === 0
+  return {
+    title: `Search: ${query}`,
+    style: 'home',
+    query,
+    body: (
+      <div class="results">
+        <h1>Results for “{query}”</h1>
+        {isEmpty && (
+          <p class="quiet">
+            No channel or game has this text in its name, and no live channel in its title or tags.{' '}
+            <a href="/">All live channels</a>
+          </p>
+        )}
+        {games.length > 0 && (
+          <section aria-labelledby="games-heading">
+            <h2 id="games-heading">Games</h2>
+            <ul class="posters">
+              {games.map(({ id, name }) => (
+                <li key={id} class="card">
+                  <img
+                    src={`/images/games/${id}-285x380.svg`}
+                    width="285"
+                    height="380"
+                    alt=""
+                    loading="lazy"
+                  />
+                  <h3>
+                    <a href={directoryLink({ game: id })}>{name}</a>
+                  </h3>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {live.length > 0 && (
+          <section aria-labelledby="live-heading">
+            <h2 id="live-heading">Live channels</h2>
+            <ul class="grid">
+              {live.map(stream => (
+                <StreamCard key={stream.user_id} stream={stream} now={now} />
+              ))}
+            </ul>
+          </section>
+        )}
+        {offline.length > 0 && (
+          <section aria-labelledby="offline-heading">
+            <h2 id="offline-heading">Channels</h2>
+            <ul class="people">
+              {offline.map(({ id, login, display_name }) => (
+                <li key={id}>
+                  <a href={`/${login}`}>
+                    <Avatar user_id={id} size={48} />
+                    <span>{display_name}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
+    ),
+  }
+}

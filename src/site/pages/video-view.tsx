@@ -1,0 +1,131 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { videoMoment } from '../../domain/timeline.ts'
+import { clockTime } from '../../kit/clock-time.ts'
+import { Avatar } from '../components/avatar.tsx'
+import { Fact, Facts } from '../components/facts.tsx'
+import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
+import { minute } from '../format/times.ts'
+import { Player, type PlayerMarker } from '../islands/player.tsx'
+import type { Page } from '../render/page.ts'
+
+interface VideoView extends ListedVideo {
+  readonly user_id: string
+  readonly user_login: string
+  readonly user_name: string
+  readonly game: string | undefined
+  readonly isLive: boolean
+  /** The position that the link points to. */
+  readonly position: number | undefined
+}
+
+const Started = ({ created_at }: VideoView) => <time datetime={created_at}>{minute(created_at)}</time>
+
+/** A video without a recording, or whose stream is still live. */
+export function videoPage(view: VideoView): Page {
+  const { position, seconds, isLive } = view
+  const title = view.title || UNTITLED_VIDEO
+  return {
+    title,
+    style: 'watch',
+    body: (
+      <article class="still">
+        <div class="shot">
+          <img src={`/images/videos/${view.id}-640x360.png`} width="640" height="360" alt="" />
+          {isLive ? <span class="live">Live</span> : <span class="badge right">{clockTime(seconds)}</span>}
+        </div>
+        {position !== undefined && (
+          <div class="position">
+            <progress
+              value={Math.min(position, seconds)}
+              max={Math.max(seconds, 1)}
+              aria-label="Position in the video"
+            />
+            <p class="small">
+              This link points to <strong>{clockTime(position)}</strong>
+            </p>
+          </div>
+        )}
+        <div class="masthead">
+          <Avatar user_id={view.user_id} size={64} />
+          <div class="names">
+            <h1>{title}</h1>
+            <p class="byline">
+              <a href={`/${view.user_login}`}>{view.user_name}</a>
+            </p>
+          </div>
+          <Facts>
+            <Fact name="Started">
+              <Started {...view} />
+            </Fact>
+            <Fact name={isLive ? 'Duration so far' : 'Duration'}>{clockTime(seconds)}</Fact>
+            <Fact name="Game">{view.game ?? 'No game'}</Fact>
+          </Facts>
+        </div>
+      </article>
+    ),
+  }
+}
+
+/** A video that plays, from the position that the link points to. `node` has the recording. */
+export function recordedVideoPage(
+  view: VideoView & { readonly others: readonly ListedVideo[]; readonly markers: readonly PlayerMarker[] },
+  node: string | null,
+): Page {
+  const title = view.title || UNTITLED_VIDEO
+  const start = Math.min(view.position ?? 0, view.seconds)
+  return {
+    title,
+    style: 'watch',
+    node,
+    body: (
+      <>
+        <Player
+          source={`/videos/${view.id}.flv`}
+          poster={`/images/videos/${view.id}-1280x720.png`}
+          label={title}
+          recording={{ seconds: view.seconds, start, markers: view.markers }}
+        />
+        <div class="masthead">
+          <Avatar user_id={view.user_id} size={64} />
+          <div class="names">
+            <h1>{title}</h1>
+            <p class="byline">
+              <a href={`/${view.user_login}`}>{view.user_name}</a> · {view.game ?? 'No game'}
+            </p>
+          </div>
+          <Facts>
+            <Fact name="Started">
+              <Started {...view} />
+            </Fact>
+            <Fact name="Duration">{clockTime(view.seconds)}</Fact>
+            <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
+          </Facts>
+        </div>
+        <Markers {...view} />
+        <VideoSection
+          heading={`More of ${view.user_name}`}
+          videos={view.others}
+          ifNone={`${view.user_name} has no other videos.`}
+        />
+      </>
+    ),
+  }
+}
+
+/** The markers of the owner and the editors. The script of the player seeks to them without loading the page again. */
+const Markers = ({ id, markers }: { id: string; markers: readonly PlayerMarker[] }) =>
+  markers.length === 0 ? null : (
+    <section class="markers" aria-labelledby="markers-heading">
+      <h2 id="markers-heading">Markers</h2>
+      <ol>
+        {markers.map(marker => (
+          <li key={marker.id}>
+            <a href={`/videos/${id}?t=${videoMoment(marker.seconds)}`} data-seek={marker.seconds}>
+              {clockTime(marker.seconds)}
+            </a>
+            <span>{marker.description || 'No description'}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )

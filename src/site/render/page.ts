@@ -1,0 +1,39 @@
+/** What a handler of the site returns. */
+import type { ComponentChildren } from 'preact'
+import type { Scope } from '../../contract/scope.ts'
+
+export interface Page {
+  readonly title: string
+  readonly body: ComponentChildren
+  readonly status?: number
+  /** The Retry-After of a temporary failure. */
+  readonly retryAfterSeconds?: number
+  /** Its style sheet, `styles/<style>.css`, which no other page loads, and the class of its body, `<style>-page`. Default: `form`. */
+  readonly style?: PageStyle
+  /** The entry of the navigation that this page belongs to. */
+  readonly section?: Section
+  /** The listener of the control API has no site around its pages. */
+  readonly listener?: 'operator'
+  /** The scopes of the token that the islands of this page get, if the visitor is logged in. */
+  readonly scopes?: readonly Scope[]
+  /** The search text in the header. */
+  readonly query?: string | undefined
+  /** The body has header, navigation and main element of its kind, as in the console. */
+  readonly isWhole?: boolean
+  /** Another node that the page loads video from; null or empty if there is none. */
+  readonly node?: string | null
+  /** The HLS playlist that the page plays, if there is one. */
+  readonly playlist?: string
+}
+
+/** The styles of pages: `form` for one thing to decide or to read, the others by the page. */
+type PageStyle = 'form' | 'account' | 'console' | 'docs' | 'drops' | 'home' | 'studio' | 'watch'
+
+export type Section = 'live' | 'studio' | 'drops' | 'account'
+
+/** A page, a redirect, data for a script, or a file to save. */
+export type PageAnswer =
+  | Page
+  | { readonly goTo: string }
+  | { readonly json: object; readonly status?: number }
+  | { readonly file: { readonly name: string; readonly mediaType: string; readonly text: string } }

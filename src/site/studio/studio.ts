@@ -1,0 +1,120 @@
+/** The studio: going live, the broadcast, its markers, the channel, its editors and videos (D-156). */
+import { markerFormats } from '../../contract/resources/marker-file.ts'
+import type { Scope } from '../../contract/scope.ts'
+import { parsePosition } from '../../domain/timeline.ts'
+import { toShownStream } from '../components/stream-card.tsx'
+import type { Page } from '../render/page.ts'
+import { apiFor } from '../request/api-for.ts'
+import type { Browser } from '../request/browser.ts'
+import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
+import { findMarkedVideo } from '../scripts/marked-video.ts'
+import { type StudioContext, openStudioContext, isStudioContext, studioPath } from './desk.ts'
+import { type StudioNotices, studioPage } from './studio-view.tsx'
+
+export type StudioServices = SessionServices &
+  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys'>
+
+/** What the page needs while it is rendered; its scripts need less. */
+const RENDERING: Readonly<Record<'owner' | 'editor', readonly Scope[]>> = {
+  owner: ['channel:manage:broadcast', 'channel:read:editors'],
+  editor: ['channel:manage:broadcast'],
+}
+const VIDEOS = 12
+
+/** Confirmations, shown once after a form. */
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['channel', 'Saved. Viewers see the change at once.'],
+  ['key', 'Your channel has a new stream key.'],
+  ['marker-added', 'Marker added.'],
+  ['marker-renamed', 'Marker renamed.'],
+  ['marker-deleted', 'Marker deleted.'],
+  ['editor-added', 'Editor added.'],
+  ['editor-removed', 'Editor removed.'],
+  ['video-renamed', 'Video renamed.'],
+  ['video-deleted', 'Video deleted, with its markers.'],
+])
+
+export const showStudio: PageHandler = async (browser, services: StudioServices) => {
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return desk
+  return renderStudio(browser, services, desk, { done: DONE.get(browser.parameter('done') ?? '') })
+}
+
+export async function renderStudio(
+  browser: Browser,
+  services: StudioServices,
+  desk: StudioContext,
+  notices: StudioNotices,
+): Promise<Page> {
+  const { store, clock, rtmpUrl } = services
+  const { channel, isOwner, session } = desk
+  const client = await apiFor(browser, services, RENDERING[isOwner ? 'owner' : 'editor'])
+  const { helix } = client
+  const after = browser.parameter('after')
+  const [described, streams, marked, videos, editors, edited, { encoder, playsHere, node }] =
+    await Promise.all([
+      helix.getChannelInformation({ broadcaster_id: [channel.id] }),
+      helix.getStreams({ user_id: [channel.id] }),
+      findMarkedVideo(client, channel.id),
+      helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
+      isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
+      store.channels.editedBy(session.user_id),
+      findBroadcast(services, channel.id),
+    ])
+  const [stream] = streams.data
+  return studioPage({
+    channel,
+    isOwner,
+    me: session,
+    edited,
+    csrf: browser.csrfToken(),
+    now: clock.now(),
+    rtmpUrl,
+    node,
+    live: stream && toShownStream(stream),
+    encoder,
+    playsHere,
+    about: described.data[0],
+    marked,
+    videos: videos.data.map(video => ({
+      ...video,
+      seconds: parsePosition(video.duration) ?? 0,
+      isLive: stream !== undefined && video.stream_id === stream.id,
+    })),
+    moreVideos: videos.pagination.cursor,
+    editors: editors?.data ?? [],
+    ...notices,
+  })
+}
+
+/** What is known of the broadcast where it arrives. */
+async function findBroadcast({ store }: Pick<StudioServices, 'store'>, user_id: string) {
+  const [encoder, stream] = await Promise.all([store.streams.encoderOf(user_id), store.streams.of(user_id)])
+  const server = stream && (await store.streams.mediaServerOf(stream))
+  const playsHere = server?.adapter === 'embedded'
+  return { encoder, playsHere, node: playsHere ? server.watch_url : null }
+}
+
+/** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
+export const showStudioStatus: PageHandler = async (browser, services: StudioServices) => {
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
+  const { encoder, playsHere, node } = await findBroadcast(services, desk.channel.id)
+  return { json: { encoder: encoder ?? null, playsHere, node } }
+}
+
+/** GET /studio/<login>/markers/export: the file of ExportStreamMarkers, by a link. */
+export const showMarkerFile: PageHandler = async (browser, services: StudioServices) => {
+  const desk = await openStudioContext(browser, services)
+  if (!isStudioContext(desk)) return desk
+  const format = browser.parameter('format') ?? ''
+  const video_id = browser.parameter('video_id') ?? ''
+  if (!isMarkerFormat(format)) return { goTo: `${studioPath(desk.channel.login)}#markers` }
+  const { helix } = await apiFor(browser, services, RENDERING.editor)
+  const text = await helix.exportStreamMarkers({ video_id, format })
+  const { mediaType, ending } = markerFormats[format]
+  return { file: { name: `${desk.channel.login}-${video_id}${ending}`, mediaType, text } }
+}
+
+const isMarkerFormat = (text: string): text is keyof typeof markerFormats =>
+  Object.hasOwn(markerFormats, text)
