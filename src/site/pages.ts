@@ -96,7 +96,9 @@ function findHandler(method: string, path: string): SiteHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
-    handlers.get(page) ?? inConsole ?? (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
+    handlers.get(page) ??
+    inConsole ??
+    (parseChannelPath(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
 

@@ -82,7 +82,10 @@ for (const engine of engines) {
           throw new Error(`caller ${n} was not let through`)
       }
       for (let n = 0; n < 20; n++) {
-        expect(await limiter.take(app('one of them'), nowhere)).toMatchObject({ allowed: true, remaining: 799 - n })
+        expect(await limiter.take(app('one of them'), nowhere)).toMatchObject({
+          allowed: true,
+          remaining: 799 - n,
+        })
       }
       const metrics = new Metrics()
       limiter.measure(metrics)

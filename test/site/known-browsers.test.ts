@@ -25,7 +25,9 @@ test('of more than eight accounts the ones opened last are known', () => {
   let cookie: string | undefined
   for (const id of ['1', '2', '3', '1', '4', '5', '6', '7', '8', '9'])
     cookie = browsers.remember(cookie, account(id))
-  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id => browsers.findBrowserId(cookie, account(id)))
+  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id =>
+    browsers.findBrowserId(cookie, account(id)),
+  )
   expect(known).toEqual(['1', '3', '4', '5', '6', '7', '8', '9'])
 })
 

@@ -1,6 +1,6 @@
 /** Cards stay where they are while people look at them. */
 import { expect, test } from 'bun:test'
-import { toLiveList, lookedUp, refreshed, withMore } from '../../src/site/components/live-list.ts'
+import { lookedUp, refreshed, toLiveList, withMore } from '../../src/site/components/live-list.ts'
 import type { ShownStream } from '../../src/site/components/stream-card.tsx'
 
 const stream = (name: string, viewer_count = 1, more: Partial<ShownStream> = {}): ShownStream => ({

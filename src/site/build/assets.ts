@@ -1,6 +1,7 @@
 /** The scripts and style sheets of pages, as they are served under `/assets/`. */
-import { lazy } from '../../kit/lazily.ts'
-import { assertDefined } from '../../kit/must.ts'
+
+import { assertDefined } from '../../kit/assert-defined.ts'
+import { lazy } from '../../kit/lazy.ts'
 import { type Bundle, bundleScripts, bundleStyles } from './bundle.ts'
 import { PART } from './part-name.ts'
 
@@ -44,7 +45,10 @@ export async function stylePath(name: string): Promise<string> {
 
 /** The script of an island, and the scripts that it imports at once: the browser need not find out one after the other. */
 export async function islandScripts(name: string): Promise<{ path: string; imports: string[] }> {
-  const { path, text } = assertDefined(firstNamed(await scripts(), name, 'js'), `the script of the island ${name}`)
+  const { path, text } = assertDefined(
+    firstNamed(await scripts(), name, 'js'),
+    `the script of the island ${name}`,
+  )
   const imports = [...text.matchAll(/\bfrom"\.\/([^"]+)"/g)].map(([, file = '']) => ASSET_PREFIX + file)
   return { path, imports: [...new Set(imports)] }
 }

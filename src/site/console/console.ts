@@ -143,7 +143,10 @@ function splitPath({ path }: Browser): readonly string[] {
     .map(part => percentDecode(part) ?? '')
 }
 
-function createConsoleContext(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): ConsoleContext {
+function createConsoleContext(
+  session: OperatorSession,
+  { operatorSessions, demo }: ConsoleServices,
+): ConsoleContext {
   return {
     operator: session.operator,
     proof: operatorSessions.createProof(session),

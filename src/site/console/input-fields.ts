@@ -3,7 +3,7 @@ import type { FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParameters } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
-import { labelOf } from './labels.ts'
+import { toLabel } from './labels.ts'
 import type { Row } from './operator-api.ts'
 
 export interface InputField {
@@ -65,7 +65,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
     const inner = main.type === 'array' ? (main.items ?? {}) : main
     return {
       name,
-      label: labelOf(name),
+      label: toLabel(name),
       kind: chooseKind(name, main),
       choices: main.enum ?? [],
       required: schema?.required?.includes(name) ?? false,

@@ -1,12 +1,15 @@
 import type { Operator, OperatorSessions } from '../../auth/operator-sessions.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { PageHandler, PageServices } from '../request/session.ts'
 import type { MetricsHistory } from './history.ts'
 
 /** What handlers of the console use beside that of other pages. */
 export interface ConsoleServices extends PageServices {
   /** Like `callApi` for the control API, on behalf of an operator who is logged in to the console. */
-  readonly callControl: (request: Request, operator: Operator, address: string) => MaybePromise<Response>
+  readonly callControl: (
+    request: Request,
+    operator: Operator,
+    address: string,
+  ) => Response | Promise<Response>
   readonly operatorSessions: OperatorSessions
   /** The metrics of the last minutes. */
   readonly metricsHistory: MetricsHistory

@@ -6,7 +6,7 @@ import { Form } from '../components/form.tsx'
 import { withQuery } from '../format/with-query.ts'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
-import { labelOf } from './labels.ts'
+import { toLabel } from './labels.ts'
 import type { Row } from './operator-api.ts'
 import { consolePath } from './paths.ts'
 

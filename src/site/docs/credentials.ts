@@ -53,7 +53,11 @@ export function shownHeaders(form: OperationForm, way: Way, shown: Pasted): Reco
   return pastedHeaders(form, { ...shown, token: secret, operatorToken: secret })
 }
 
-function credentialHeaders({ family }: OperationForm, token: string, clientId: string): Record<string, string> {
+function credentialHeaders(
+  { family }: OperationForm,
+  token: string,
+  clientId: string,
+): Record<string, string> {
   return {
     ...(token !== '' && { Authorization: `Bearer ${token}` }),
     ...(family === 'helix' && clientId !== '' && { 'Client-Id': clientId }),

@@ -88,7 +88,10 @@ type Shape = TSchema & {
   readonly items?: Shape
 }
 
-function toFormField({ name, place, schema, description, required }: Input, { example }: Operation): FormField {
+function toFormField(
+  { name, place, schema, description, required }: Input,
+  { example }: Operation,
+): FormField {
   const where = place === 'query or body' ? 'body' : place
   const kind = chooseKind(schema as Shape)
   const choices = (schema as Shape).enum

@@ -1,4 +1,4 @@
-import { lazy } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazy.ts'
 
 const names = lazy(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'code' }))
 

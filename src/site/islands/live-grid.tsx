@@ -2,7 +2,7 @@
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
-import { toLiveList, lookedUp, refreshed, withMore } from '../components/live-list.ts'
+import { lookedUp, refreshed, toLiveList, withMore } from '../components/live-list.ts'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'

@@ -7,7 +7,7 @@ import { Form } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { api } from '../scripts/api.ts'
 import { island } from '../scripts/island.tsx'
-import { type MarkedVideo, findMarkedVideo, type ShownMarker } from '../scripts/marked-video.ts'
+import { findMarkedVideo, type MarkedVideo, type ShownMarker } from '../scripts/marked-video.ts'
 import { sendForm } from '../scripts/send-form.ts'
 
 interface StudioMarkersProps {

@@ -8,7 +8,7 @@ import { expiredFormPage } from '../render/problem-page.tsx'
 import { LOCKED_OUT, withRetryAfter } from '../render/retry-later.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { accountPage } from './account-view.tsx'
 import { BUSY, LOGGED_OUT, passwordViolation, unlessBusy } from './login.ts'
 

@@ -6,7 +6,7 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { expiredFormPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { activatePage, consentPage, donePage } from './consent-view.tsx'
 import { loginPage } from './login-view.tsx'
 
@@ -106,7 +106,10 @@ const shownDevice = (user_code: string, hash: string, session: Session): string 
   JSON.stringify([user_code, hash, session.id])
 
 /** Codes from the query string and from the form count against the same limit. */
-const activationAttempt = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]
+const activationAttempt = (browser: Browser, { user_id }: Session): Attempt => [
+  `device ${user_id}`,
+  browser.address,
+]
 
 const tooManyGuesses = (browser: Browser, { display_name }: Session): PageAnswer => ({
   ...activatePage({

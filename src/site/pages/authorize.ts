@@ -13,7 +13,7 @@ import type { Application, Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
 import { PageFields } from '../request/fields.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { consentPage } from './consent-view.tsx'
 import { loginPage } from './login-view.tsx'
 

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Following } from '../components/follow.tsx'
-import { type Channel, Header } from '../components/masthead.tsx'
+import { type Channel, Header } from '../components/header.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'

@@ -6,7 +6,7 @@ import type { Following } from '../components/follow.tsx'
 import { toShownStream } from '../components/stream-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { channelPage, type PlayableBroadcast } from './channel-view.tsx'
 import { latestVideos } from './latest-videos.ts'
 

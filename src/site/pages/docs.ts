@@ -2,7 +2,7 @@
 import type { Family } from '../../contract/operation.ts'
 import type { Page } from '../render/page.ts'
 import type { Browser } from '../request/browser.ts'
-import { type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { docsPage, type Reference, type ReferenceOptions, renderReference } from './docs-view.tsx'
 
 export interface DocsServices extends SessionServices, Pick<PageServices, 'strict'> {

@@ -1,6 +1,6 @@
 /** The drops of a viewer: entitlements of all organizations, newest first (D-157). */
 import { apiFor } from '../request/api-for.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { dropsPage } from './drops-view.tsx'
 
 const FIRST = 20

@@ -1,7 +1,7 @@
 /** POST /follow: follows a channel, or no longer. */
 import { raise } from '../../contract/problem.ts'
 import { expiredFormPage, problemPage } from '../render/problem-page.tsx'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 
 /** Follows are stored: without a limit, a stranger could make the store grow. */
 const MOST = 2000

@@ -5,7 +5,7 @@ import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { type Featured, homePage, welcomePage } from './home-view.tsx'
 import { search } from './search.ts'
 import { searchPage } from './search-view.tsx'
@@ -61,7 +61,9 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     ...(language && { language: { id: language, name: languageName(language) } }),
     followed,
     latest,
-    featured: hasFeatured ? await selectFeatured([...page.data.map(toShownStream), ...latest], services) : undefined,
+    featured: hasFeatured
+      ? await selectFeatured([...page.data.map(toShownStream), ...latest], services)
+      : undefined,
     isTop: after === undefined,
     done,
     now,

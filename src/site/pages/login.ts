@@ -21,7 +21,6 @@ import {
   readSession,
   type SessionServices,
   safeNext,
-  readSession,
 } from '../request/session.ts'
 import { loginPage, signUpPage } from './login-view.tsx'
 

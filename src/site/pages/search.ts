@@ -1,7 +1,8 @@
 /** What people find on the site: channels by any part of their names, live ones by title and tags too, and games (D-162). */
-import { normalizeName } from '../../domain/fold.ts'
+
 import { parseGameSearch } from '../../domain/game-search.ts'
-import { FOUND_IN, placeInName, type SiteSearch, parseSiteSearch } from '../../domain/site-search.ts'
+import { normalizeName } from '../../domain/normalize-name.ts'
+import { FOUND_IN, parseSiteSearch, placeInName, type SiteSearch } from '../../domain/site-search.ts'
 import { directoryLink, type Named } from '../components/filters.tsx'
 import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import type { Suggestion } from '../components/suggestions.tsx'

@@ -2,7 +2,7 @@
 import type { SiteGrant } from '../../auth/site-tokens.ts'
 import type { Scope } from '../../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { type PageHandler, type PageServices, type SessionServices, readSession } from '../request/session.ts'
+import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 
 const refusedWith = (message: string) => ({ status: 403, json: { error: 'Forbidden', status: 403, message } })
 

@@ -1,4 +1,4 @@
-import { LruCache } from '../../kit/recent.ts'
+import { LruCache } from '../../kit/lru-cache.ts'
 
 /** Fast rather than small: the page of a user is compressed for each request. */
 const LEVEL = 3

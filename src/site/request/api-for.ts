@@ -6,9 +6,8 @@ import type { SiteGrant } from '../../auth/site-tokens.ts'
 import { type Client, createClient } from '../../client/index.ts'
 import type { Scope } from '../../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Browser } from './browser.ts'
-import { type PageServices, type SessionServices, readSession } from './session.ts'
+import { type PageServices, readSession, type SessionServices } from './session.ts'
 
 export async function apiFor(
   browser: Browser,

@@ -178,7 +178,10 @@ export class Browser {
 
   /** Behind a proxy, the Host header may differ from the public host name. */
   #isSameHost(origin: string): boolean {
-    return parseHost(origin) === this.#request.headers.get('host') || parseHost(origin) === parseHost(this.#publicUrl)
+    return (
+      parseHost(origin) === this.#request.headers.get('host') ||
+      parseHost(origin) === parseHost(this.#publicUrl)
+    )
   }
 
   #setCookie(

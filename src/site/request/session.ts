@@ -4,7 +4,6 @@ import type { SiteTokens } from '../../auth/site-tokens.ts'
 import { expiry, hashToken, mintSecret } from '../../auth/tokens.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Proofs } from '../../kit/signed-text.ts'
 import type { Services } from '../../operations/implement.ts'
 import type { Session } from '../../store/queries/accounts.ts'
@@ -27,7 +26,7 @@ export interface PageServices extends Services {
   /** Where encoders publish, without the key; undefined without an embedded media server. */
   readonly rtmpUrl: string | undefined
   /** Answers a request to the API inside this process, as if it came from this address. */
-  readonly callApi: (request: Request, address: string) => MaybePromise<Response>
+  readonly callApi: (request: Request, address: string) => Response | Promise<Response>
 }
 
 export type SessionServices = Pick<PageServices, 'store' | 'clock' | 'lifetimes'>

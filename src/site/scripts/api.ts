@@ -1,7 +1,7 @@
 /** The API for the scripts of pages: the same typed client that programs use, with the token of the page. */
 import { createClient } from '../../client/index.ts'
 import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
-import { lazy } from '../../kit/lazily.ts'
+import { lazy } from '../../kit/lazy.ts'
 import { PageToken } from './page-token.ts'
 
 /** Created on first use, because the server renders the components that use it. */

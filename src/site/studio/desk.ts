@@ -4,7 +4,7 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { problemPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
-import { type SessionServices, readSession } from '../request/session.ts'
+import { readSession, type SessionServices } from '../request/session.ts'
 
 export interface StudioContext {
   readonly session: Session
@@ -28,7 +28,10 @@ export function isStudioContext(answer: StudioContext | PageAnswer): answer is S
 }
 
 /** Without a login in the path, that of the person. */
-export async function openStudioContext(browser: Browser, services: SessionServices): Promise<StudioContext | PageAnswer> {
+export async function openStudioContext(
+  browser: Browser,
+  services: SessionServices,
+): Promise<StudioContext | PageAnswer> {
   const session = await readSession(browser, services)
   const login = PATH.exec(browser.path)?.[1]?.toLowerCase()
   if (session === undefined) return { goTo: `/login?next=${encodeURIComponent(studioPath(login))}` }

@@ -12,7 +12,7 @@ import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { isRefused } from '../scripts/refused.ts'
-import { type StudioContext, openStudioContext, forbidden, isStudioContext, studioPath } from './desk.ts'
+import { forbidden, isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
 import { renderStudio, type StudioServices } from './studio.ts'
 
 /** What came of a form: a confirmation and the part of the page to return to, what is wrong, or a page to show. */

@@ -8,7 +8,7 @@ import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
 import { findMarkedVideo } from '../scripts/marked-video.ts'
-import { type StudioContext, openStudioContext, isStudioContext, studioPath } from './desk.ts'
+import { isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
 import { type StudioNotices, studioPage } from './studio-view.tsx'
 
 export type StudioServices = SessionServices &
@@ -98,7 +98,8 @@ async function findBroadcast({ store }: Pick<StudioServices, 'store'>, user_id: 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
 export const showStudioStatus: PageHandler = async (browser, services: StudioServices) => {
   const desk = await openStudioContext(browser, services)
-  if (!isStudioContext(desk)) return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
+  if (!isStudioContext(desk))
+    return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
   const { encoder, playsHere, node } = await findBroadcast(services, desk.channel.id)
   return { json: { encoder: encoder ?? null, playsHere, node } }
 }

@@ -9,18 +9,17 @@ import { ConsoleCopy } from '../../islands/console-copy.tsx'
 import type { Page, PageAnswer } from '../../render/page.ts'
 import { isRefused } from '../../scripts/refused.ts'
 import { ControlledInput } from '../form.tsx'
-import { consolePage, type ConsoleContext } from '../frame.tsx'
+import { type ConsoleContext, consolePage } from '../frame.tsx'
 import {
   actionFields,
   findKeyInput,
   type InputField,
-  findKeyInput,
   linesName,
   readInputs,
   startName,
   valueText,
 } from '../input-fields.ts'
-import { labelOf } from '../labels.ts'
+import { toLabel } from '../labels.ts'
 import type { Input, OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
@@ -69,7 +68,9 @@ export async function actionPage(
   )
   const name = rowName(target)
   const back =
-    key === undefined || resource.get === undefined ? consolePath(resource.path) : consolePath(resource.path, key)
+    key === undefined || resource.get === undefined
+      ? consolePath(resource.path)
+      : consolePath(resource.path, key)
   return consolePage(desk, {
     title: form.title.includes(' ') ? form.title : `${form.title} ${resource.one}`,
     section: resource.path,
@@ -176,7 +177,9 @@ const rowName = ({ resource, key, row }: Target): string | undefined =>
   row === undefined ? key : rowTitle(resource, row)
 
 const actionPath = ({ resource, action, key }: Target): string =>
-  key === undefined ? consolePath(resource.path, action.form.path) : consolePath(resource.path, key, action.form.path)
+  key === undefined
+    ? consolePath(resource.path, action.form.path)
+    : consolePath(resource.path, key, action.form.path)
 
 /** To the row if there is one afterwards, else to the list. */
 function placeAfter({ resource, action, key }: Target, made: Row | undefined): string {

@@ -3,7 +3,7 @@
 import type { AuditVerdict } from '../../../store/queries/audit-verification.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Page } from '../../render/page.ts'
-import { consolePage, type ConsoleContext } from '../frame.tsx'
+import { type ConsoleContext, consolePage } from '../frame.tsx'
 import { consolePath } from '../paths.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 

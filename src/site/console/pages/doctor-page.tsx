@@ -2,7 +2,7 @@
 /** The findings of the doctor, problems first. */
 import type { Page } from '../../render/page.ts'
 import { Status } from '../cells.tsx'
-import { consolePage, type ConsoleContext } from '../frame.tsx'
+import { type ConsoleContext, consolePage } from '../frame.tsx'
 import type { DoctorFinding } from '../services.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 

@@ -6,7 +6,7 @@ import { getStreams } from '../../../contract/helix/get-streams.ts'
 import { ConsoleCharts } from '../../islands/console-charts.tsx'
 import type { Page } from '../../render/page.ts'
 import { FactList } from '../cells.tsx'
-import { consolePage, type ConsoleContext, OVERVIEW } from '../frame.tsx'
+import { type ConsoleContext, consolePage, OVERVIEW } from '../frame.tsx'
 import type { MetricsHistory, OperationLoad } from '../history.ts'
 import type { OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
@@ -17,7 +17,11 @@ const REFRESH_SECONDS = 3
 const MAX_ROWS = 8
 const MAX_OPERATIONS = 12
 
-export async function overviewPage(desk: ConsoleContext, api: OperatorApi, history: MetricsHistory): Promise<Page> {
+export async function overviewPage(
+  desk: ConsoleContext,
+  api: OperatorApi,
+  history: MetricsHistory,
+): Promise<Page> {
   const [streams, changes] = await Promise.all([
     api.rows(getStreams, { first: MAX_ROWS }),
     api.rows(listAudit, { first: MAX_ROWS }),

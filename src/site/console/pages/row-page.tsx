@@ -7,8 +7,8 @@ import { withQuery } from '../../format/with-query.ts'
 import type { Page } from '../../render/page.ts'
 import { unlessRefused } from '../../scripts/refused.ts'
 import { Cell, FactList, type Names } from '../cells.tsx'
-import { consolePage, type ConsoleContext } from '../frame.tsx'
-import { labelOf } from '../labels.ts'
+import { type ConsoleContext, consolePage } from '../frame.tsx'
+import { toLabel } from '../labels.ts'
 import type { OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
@@ -47,7 +47,11 @@ export async function rowPage(
     actions: (resource.actions ?? [])
       .filter(({ form }) => !form.hidden)
       .map(({ form: { path, title, removes } }) => (
-        <a key={path} class={removes ? 'button danger' : 'button'} href={consolePath(resource.path, key, path)}>
+        <a
+          key={path}
+          class={removes ? 'button danger' : 'button'}
+          href={consolePath(resource.path, key, path)}
+        >
           {title}
         </a>
       )),

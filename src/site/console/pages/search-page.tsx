@@ -4,7 +4,7 @@ import { tables } from '../../../contract/admin/index.ts'
 import type { AdminTable } from '../../../contract/admin/resource.ts'
 import type { PageAnswer } from '../../render/page.ts'
 import { unlessRefused } from '../../scripts/refused.ts'
-import { consolePage, type ConsoleContext } from '../frame.tsx'
+import { type ConsoleContext, consolePage } from '../frame.tsx'
 import type { OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { findRow } from './row-page.tsx'
@@ -43,7 +43,8 @@ export async function searchPage(desk: ConsoleContext, api: OperatorApi, query: 
             <ul class="found panel">
               {[...names].map(([id, name]) => (
                 <li key={id}>
-                  <a href={consolePath(resource.path, id)}>{name}</a> {name !== id && <code class="id">{id}</code>}
+                  <a href={consolePath(resource.path, id)}>{name}</a>{' '}
+                  {name !== id && <code class="id">{id}</code>}
                 </li>
               ))}
             </ul>
