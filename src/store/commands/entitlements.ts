@@ -159,7 +159,7 @@ export function recordStatuses(
     })
 }
 
-/** Spec 3 and 7: sets the status of entitlements the caller may change, and reports on every id. Locks rows in id order. */
+/** Sets the status of entitlements the caller may change, and reports on every id (D-27, D-28). Locks rows in id order. */
 export async function updateEntitlements(
   tx: Transaction,
   args: {
