@@ -78,7 +78,7 @@ const UNAVAILABLE_MILLISECONDS = 1000
 interface Account extends TokenBucket {
   /** Points spent from the allowance and not yet reported to the store. */
   unreported: number
-  /** Those of them that the caller's bucket has not refilled in the meantime. */
+  /** The unreported points that a bucket of full size would not have refilled in the meantime. */
   recent: number
   /** Present for heavy callers, once a lease was requested. */
   lease: Lease | undefined

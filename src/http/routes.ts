@@ -38,13 +38,13 @@ import { explainUnknownRoute } from './unknown-route.ts'
 type Answer = MaybePromise<Response | Refusal>
 
 export interface Route {
-  /** What it needs before it is answered: pictures and broadcasts have bounds of their own, operators never wait. */
+  /** What a request needs before it is answered. Pictures and broadcasts have separate limits; operators never wait. */
   readonly need: Need
-  /** The form of its errors; undefined: that of no family. */
+  /** The family that decides the form of errors; undefined if the path belongs to none. */
   readonly family?: Family | undefined
-  /** The counters of its requests; undefined: those of unknown paths. */
+  /** The counters of its requests. Default: the counters of unknown paths. */
   readonly tally?: Tally
-  /** Its errors are pages. */
+  /** Whether errors are answered with a page. */
   readonly isPage?: true
   readonly operation?: Endpoint['operation']
   answer(context: RequestContext, params: Readonly<Record<string, string>>): Answer

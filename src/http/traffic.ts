@@ -50,7 +50,7 @@ export class Traffic {
   readonly images = new Tally('image')
   readonly broadcasts = new Tally('broadcast')
   readonly sockets = new Tally('event_socket', 101)
-  /** Of media servers. */
+  /** Callbacks of media servers. */
   readonly callbacks = new Tally('callback')
   /** Health checks, API documents and /metrics. */
   readonly others = new Tally('other')

@@ -123,7 +123,7 @@ export function preparedPage(
   )
 }
 
-/** The same for all rows at once. */
+/** An answer with all rows and without pages, from rows that are JSON text already. */
 export function preparedRows(rows: readonly { readonly json: string }[]): PreparedJson {
   return new PreparedJson(`{"data":[${rows.map(row => row.json).join(',')}]}`)
 }

@@ -2,7 +2,7 @@ import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 
 /** One of the parameters that name rows. */
 interface LookUpKey<Row> {
-  /** As sent; absent if the parameter was not. */
+  /** The values as sent; undefined if the parameter is absent. */
   readonly values: readonly string[] | undefined
   /** The rows with one of these values. If several rows share a value, they are in their order in the answer. */
   readonly find: (values: readonly string[]) => MaybePromise<readonly Row[]>

@@ -210,7 +210,7 @@ interface Candidate extends UpdateCandidate, StatusChange {
   readonly last_updated: number
 }
 
-/** The entitlements with these ids. Of their organizations only that of the caller is of interest. */
+/** The entitlements with these ids. Their organization is known only if it is the caller's. */
 async function lockCandidates(
   tx: Transaction,
   ids: readonly string[],
