@@ -15,7 +15,8 @@
  * | Change in the feed | Removes |
  * |---|---|
  * | tokens were revoked or replaced | these tokens |
- * | a client or a user was changed or deleted | all tokens of that client or user |
+ * | a client was changed or deleted | all tokens of that client |
+ * | a user was renamed or deleted, or has logged out | all tokens of that user; those that are still valid are read again |
  * | everything is loaded again | all tokens |
  *
  * What must hold:

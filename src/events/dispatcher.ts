@@ -18,8 +18,9 @@
  * command of this process adds a message or a request ends.
  *
  * What must hold:
- * - Each message is sent at least once. It is sent twice only after a crash, after an outage of the store that outlasts the
- *   claim, or if a receiver closes a kept connection without an answer. Receivers recognize a repeated message by its id.
+ * - Each message is sent at least once, unless its subscription ends. It is sent twice only after a crash, after an outage
+ *   of the store that outlasts the claim, or if a receiver closes a kept connection without an answer. Receivers recognize
+ *   a repeated message by its id.
  * - A request ends well before its claim does, and an outcome that the store did not take is settled again until then.
  * - No receiver delays another. Each has a few slots, and a claim takes no more for it than are free (`slots.ts`,
  *   `domain/webhook-room.ts`). A receiver that fails is tried less and less often.

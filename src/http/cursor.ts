@@ -24,7 +24,8 @@
  * What must hold:
  * - Nothing of the bookmark is parsed before the MAC has been verified.
  * - MACs are compared in constant time.
- * - Equal bookmarks and bindings give equal cursors, and each cursor has exactly one spelling.
+ * - The newest master key seals. With the same key, equal bookmarks and bindings give equal cursors.
+ * - Each cursor has exactly one spelling.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Key } from '../contract/page.ts'

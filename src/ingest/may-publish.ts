@@ -18,8 +18,8 @@
  * publishers that arrive together, on any nodes, cannot both be the only one.
  *
  * An outage of the store must not end broadcasts. While the store does not answer:
- * - a key that it accepted in the last ten minutes still counts, unless it has expired since. Any other key is refused, but
- *   not counted as wrong, because it may be right;
+ * - a key that this process has seen accepted in the last ten minutes still counts, unless it has expired since. Any other
+ *   key is refused, but not counted as wrong, because it may be right;
  * - instead of rules 5 to 7, the publisher may start if the embedded media server has no other publisher of the channel;
  *   other media servers decide that themselves. The session is opened when the store answers, and if the store then refuses,
  *   the publisher is disconnected.

@@ -23,7 +23,7 @@
  * | waiting | takes a batch that starts with a key frame, after the current headers | in step |
  *
  * What must hold:
- * - Everything that a viewer gets after the headers is a sequence of whole tags that starts at a key frame.
+ * - A viewer gets the headers and then whole tags, which start at a key frame if there is video.
  * - No viewer delays the publisher or another viewer: `write` never waits.
  * - The group has at most 8 MiB. Beyond that it is dropped, and viewers who join wait for the next key frame.
  */

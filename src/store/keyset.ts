@@ -19,7 +19,7 @@
  * |---|---|---|
  * | plain | an index serves filter and order | its rows, and one more |
  * | merged (`ranges`) | the list consists of ranges that have an index each | no more rows of each range than the page needs |
- * | filtered | no index can serve the filter, or the list is short by nature | rows in growing steps, 5,000 unless the list sets another limit |
+ * | filtered | no index can serve the filter, or the list is short by nature | rows in growing steps, at most 5,000 unless the list has another limit |
  *
  * A filtered page that reaches its limit ends early, even if it is not full or is empty. Its `span` is what it has read, and
  * its cursor continues from there. Other work runs between the steps.

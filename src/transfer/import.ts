@@ -4,7 +4,8 @@
  * A file may have millions of lines and one mistake at its end. Applying lines until the mistake would leave half a world;
  * one transaction for all lines would block every other write for minutes. So the file is read twice. The first pass checks
  * every line against its schema, the earlier lines and the store, and changes nothing. The second pass applies the lines in
- * order, in batches, each of which is a transaction.
+ * order, in batches, each of which is a transaction. It checks them once more, because other processes may write meanwhile;
+ * a line that has become invalid ends the import there, with the earlier lines applied.
  *
  *     first pass   read --> check --> ... end of file --.        an invalid line ends the import, nothing has changed
  *     second pass  read --> apply --> ... end of file --'--> summary
@@ -18,7 +19,7 @@
  *
  * A large file consists mostly of entitlements, and updating the indexes for each of them is slow. If this process has an
  * embedded store to itself, the first pass also stages new entitlements in a temporary table (`store/transfer/staging.ts`).
- * If there are more than 50,000, and more than the store has, the second pass leaves them out and reads only as far as there
+ * If there are at least 50,000, and more than the store has, the second pass leaves them out and reads only as far as there
  * are other lines. Then one transaction adds all staged rows, and the indexes are built from the complete table.
  *
  * What must hold:
