@@ -206,7 +206,7 @@ function callerOf(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
-/** How nearly every client spells it. */
+/** The scheme of an `Authorization` header as nearly every client spells it. */
 const USUAL_SCHEME = 'Bearer '
 
 /** Forms of an `Authorization` header with a token; the scheme is case-insensitive (D-2). */
