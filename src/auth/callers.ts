@@ -133,7 +133,7 @@ export class Callers implements FeedSubscriber {
     return row === undefined || row.kind === 'refresh' ? undefined : readToken(row)
   }
 
-  /** Valid as long as its session; the token of a visitor has none. */
+  /** Reads a token of the site. It is valid as long as its session; the token of a visitor has no session. */
   async #readSiteToken(text: string): Promise<AccessToken | undefined> {
     const token = this.#siteTokens.open(text)
     if (token === undefined) return undefined

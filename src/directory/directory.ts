@@ -67,7 +67,7 @@ export interface StreamFilter {
 }
 
 export interface FoundLiveStream {
-  /** One of `FOUND_IN`. */
+  /** Where the query was found: a value of `FOUND_IN`. */
   readonly place: number
   readonly stream: Stream
 }
@@ -85,7 +85,7 @@ export class Directory {
     readonly monotonic?: () => number
     /** With several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
     readonly inTouchAt?: () => number
-    /** Needed after `reloadRanked`. */
+    /** Reads the details of streams; needed after `reloadRanked`. */
     readonly details?: DetailSource
   }) {
     const { publicUrl, monotonic = () => performance.now(), inTouchAt, details } = options

@@ -59,7 +59,7 @@ const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
-/** A verification whose address has no place is tried again after this time. */
+/** A verification is tried again after this time if its address has too many verifications in flight. */
 const BUSY_MILLISECONDS = 1000
 /** How often the backlog is counted for metrics. */
 const BACKLOG_MILLISECONDS = 10_000
@@ -71,7 +71,7 @@ export interface DispatcherOptions {
   /** The clock of tokens, which decide about fields of events. */
   readonly clock: Clock
   readonly sender: WebhookSender
-  /** Planned in a demo. */
+  /** Faults that a demo has planned. */
   readonly faults?: MessageFaults | undefined
   readonly retrySeconds: readonly number[]
   readonly log: Log
@@ -91,7 +91,7 @@ interface Finished {
 export class WebhookDispatcher implements Measured {
   readonly #options: DispatcherOptions
   readonly #slots = new Slots(LIMITS)
-  /** Verifications in flight: one address can have many names. */
+  /** Verifications in flight by address, because one address can have many host names. */
   readonly #verified = new AddressShares(HOST_SLOTS)
   readonly #inFlight = new Set<Promise<void>>()
   readonly #failures = new Outage()
@@ -152,7 +152,7 @@ export class WebhookDispatcher implements Measured {
     }
   }
 
-  /** With all slots taken, what has ended is still settled: verifications do not wait for slow receivers. */
+  /** Whether a turn is worthwhile. Ended requests are settled even if all slots are taken. */
   get #hasWork(): boolean {
     return this.#finished.length > 0 || !this.#slots.isFull
   }

@@ -141,7 +141,7 @@ export class EmbeddedIngest implements Ingest {
     }
   }
 
-  /** While the store does not answer, one publisher of a channel is known here before the next one is considered. */
+  /** Makes a session known here, unless its channel has one: this keeps a second publisher out while the store does not answer. */
   #reserve(session: Session): boolean {
     if (this.#has(session.channel)) return false
     this.#sessions.set(session.session, session)
@@ -252,7 +252,7 @@ export class EmbeddedIngest implements Ingest {
     known.close()
   }
 
-  /** On the clock of the stream, so that the positions of markers are those of the recording. */
+  /** Starts the recording, on the clock of the stream: a marker then has the same position in stream and recording. */
   async #record(
     { video_id, started_at }: OpenedSession,
     { user_id }: Channel,
@@ -313,7 +313,7 @@ export class EmbeddedIngest implements Ingest {
     this.#closing.add(closing)
   }
 
-  /** The session first: its publisher may return while the disk is busy. */
+  /** Ends the session before the recording: the publisher may return while the disk is busy. */
   async #close(ended: Session, now: number): Promise<void> {
     const { log, recordings } = this.#options
     const { adapter, server, session, channel, recorded } = ended

@@ -1,7 +1,7 @@
 /**
- * Answers the callbacks of media servers. A media server waits for the answer while its publisher waits too, so it comes from
- * memory where it can: a secret that is known needs no look-up. `may-publish.ts` decides about publishers;
- * if the store does not answer within a second, the session is opened afterwards.
+ * Answers the callbacks of media servers. A publisher waits for the answer, so it comes from memory where it can: a secret
+ * that is known needs no look-up. `may-publish.ts` decides about publishers. If the store does not answer within a second,
+ * the session is opened afterwards.
  */
 
 import { sha256Hex } from '../kit/digest.ts'

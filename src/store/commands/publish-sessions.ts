@@ -68,10 +68,10 @@ export async function openSession(
     user_id: string
     /** Where the broadcast can be watched, if not on this node. */
     watch_url: string | null
-    /** For a new stream. */
+    /** The ids that stream and video get, if a new stream starts. */
     stream_id: string
     video_id: string
-    /** The name under which a media server has it; default: the login. */
+    /** The name by which the media server knows the publisher. Default: the login. */
     published_as?: string
     /** Decides about a second publisher on the same media server, instead of the channel. */
     second_publisher?: SecondPublisher | undefined

@@ -52,7 +52,7 @@ type Outcome = Awaited<ReturnType<Engine['run']>>
 
 /** A command whose caller waits. */
 interface Waiting {
-  /** Serialized. */
+  /** The command as JSON text. */
   readonly job: string
   readonly since: number
   readonly milliseconds: number
@@ -79,10 +79,10 @@ export class WriterQueue {
   #sendsSoon = false
   /** Deadlines that have passed since the writer last answered. */
   #missed = 0
-  /** As reported by the writer. */
+  /** Why the writer cannot write, from its last report. */
   #unavailableReason: string | undefined
   readonly #ticking: Timer
-  /** The first start of the thread. */
+  /** Resolves when the thread has started for the first time. */
   #starting: Promise<void> | undefined
   #hasStarted = false
   #closing = false
