@@ -34,14 +34,14 @@ import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { Recent } from '../kit/recent.ts'
+import { LruCache } from '../kit/recent.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
 import { isSiteToken, type SiteToken, type SiteTokens, VISITOR } from './site-tokens.ts'
-import { hashOf, isWellFormed } from './tokens.ts'
+import { hashToken, isWellFormed } from './tokens.ts'
 
 /** A valid access token: its owner, scopes and expiry. */
 export interface AccessToken {
@@ -62,7 +62,7 @@ const TRUSTED_MILLISECONDS = 60_000
 export class Callers implements FeedSubscriber {
   readonly #store: Pick<Store, 'tokens' | 'accounts'>
   readonly #siteTokens: SiteTokens
-  readonly #known = new Recent<AccessToken>(MAX_TOKENS)
+  readonly #known = new LruCache<AccessToken>(MAX_TOKENS)
   /** Counts invalidations: a look-up during which one happens may be stale and is not cached. */
   #invalidations = 0
 
@@ -73,7 +73,7 @@ export class Callers implements FeedSubscriber {
 
   /** The token; undefined if it is unknown, expired or malformed. */
   find(token: string, now: number): MaybePromise<AccessToken | undefined> {
-    const hash = hashOf(token)
+    const hash = hashToken(token)
     const known = this.#known.get(hash)
     if (known === undefined && !isWellFormed(token) && !isSiteToken(token)) return undefined
     const found = known !== undefined && isFresh(known) ? known : this.#refresh(token, hash, known)
@@ -82,7 +82,7 @@ export class Callers implements FeedSubscriber {
 
   /** The token if it is cached, not expired, and was read recently. What is cached was issued: its form needs no check. */
   cached(token: string, now: number): AccessToken | undefined {
-    const known = this.#known.get(hashOf(token))
+    const known = this.#known.get(hashToken(token))
     return known !== undefined && known.ends > now && isFresh(known) ? known : undefined
   }
 
@@ -152,7 +152,7 @@ function concerns(access: Exclude<EndedAccess, { tokens: unknown }>, token: Acce
 }
 
 /** Most tokens of a client have the same scopes: sharing them saves memory, and they are read from the cache of the processor. */
-const scopesByText = new Recent<readonly string[]>(1000)
+const scopesByText = new LruCache<readonly string[]>(1000)
 
 function readScopes(text: string): readonly string[] {
   const known = scopesByText.get(text)
@@ -171,7 +171,7 @@ function readToken(row: KnownToken): AccessToken {
     login,
     scopes,
     ends: Date.parse(row.expires_at),
-    caller: callerOf(row, scopes),
+    caller: toCaller(row, scopes),
     readAt: performance.now(),
   }
 }
@@ -197,7 +197,7 @@ function sessionToken({ scopes, ends }: SiteToken, session: Session): AccessToke
   }
 }
 
-function callerOf(
+function toCaller(
   { kind, client_id, organization_id, user_id, login }: KnownToken,
   scopes: readonly string[],
 ): Caller {
@@ -253,7 +253,7 @@ export function resolveOperator(
   if (token === undefined) return ANONYMOUS
   if (sameSecret(token, operatorToken)) return { kind: 'operator', name: null }
   if (!isWellFormed(token)) return 'invalid'
-  return chain(store.operators.withToken(hashOf(token)), name =>
+  return chain(store.operators.withToken(hashToken(token)), name =>
     name === undefined ? 'invalid' : { kind: 'operator', name },
   )
 }

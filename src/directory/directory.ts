@@ -40,7 +40,7 @@
  */
 
 import { imageUrl } from '../contract/image-urls.ts'
-import type { Page, Window } from '../contract/page.ts'
+import type { Page, PageRequest } from '../contract/page.ts'
 import { MAX_LATEST } from '../contract/playback/get-latest-streams.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import type { ChannelSearch } from '../domain/channel-search.ts'
@@ -192,13 +192,13 @@ export class Directory {
     }
   }
 
-  page({ user_ids, user_logins, game_ids, languages }: StreamFilter, window: Window): StreamPage {
+  page({ user_ids, user_logins, game_ids, languages }: StreamFilter, window: PageRequest): StreamPage {
     const filter = {
       games: game_ids && this.#rows.games.find(game_ids),
       languages: languages && this.#rows.languages.find(languages),
     }
     if (user_ids === undefined && user_logins === undefined) {
-      const start = this.#startOf(window)
+      const start = this.#pageStart(window)
       const snapshot = start ? this.#snapshots.ranked(start) : this.#snapshots.current()
       return pageOfRanking(snapshot, filter, window)
     }
@@ -206,7 +206,7 @@ export class Directory {
     const add = (row: LiveRow | undefined) => row && matches(filter, row) && found.add(row)
     for (const id of user_ids ?? []) add(this.#rows.ofUser(id))
     for (const login of user_logins ?? []) add(this.#rows.ofLogin(login.toLowerCase()))
-    return this.#pageOf(found, window)
+    return this.#cutPage(found, window)
   }
 
   /** The channels of these users, for `pageOfChannels`. They stay in memory until the list is released. */
@@ -220,20 +220,20 @@ export class Directory {
   }
 
   /** A page of the live streams of these channels, such as those that a user follows. */
-  pageOfChannels(channels: readonly Channel[], window: Window): StreamPage {
+  pageOfChannels(channels: readonly Channel[], window: PageRequest): StreamPage {
     const rows: LiveRow[] = []
     for (const { row } of channels) if (row !== undefined) rows.push(row)
-    return this.#pageOf(rows, window)
+    return this.#cutPage(rows, window)
   }
 
   /** A page of the games that have live streams, by total viewers. */
-  pageOfGames(window: Window): WalkPage<Rank> {
-    const snapshot = this.#startOf(window) ?? this.#snapshots.current()
+  pageOfGames(window: PageRequest): WalkPage<Rank> {
+    const snapshot = this.#pageStart(window) ?? this.#snapshots.current()
     return pageOfGames(this.#snapshots.gameRanking(snapshot), this.#rows, window, snapshot.point)
   }
 
   /** A page of the live channels that a search finds, by login. */
-  search(search: ChannelSearch, window: Window): Page<FoundStream> {
+  search(search: ChannelSearch, window: PageRequest): Page<FoundStream> {
     return searchLive(this.#rows, search, window)
   }
 
@@ -256,18 +256,18 @@ export class Directory {
   }
 
   /** The live stream of a user. */
-  streamOf(user_id: string): FoundStream | undefined {
+  findStream(user_id: string): FoundStream | undefined {
     const row = this.#rows.ofUser(user_id)
     return row && foundStream(row)
   }
 
-  #pageOf(rows: Iterable<LiveRow>, window: Window): StreamPage {
+  #cutPage(rows: Iterable<LiveRow>, window: PageRequest): StreamPage {
     const now = { point: this.#journal.latest, counts: this.#rows.counts }
-    return pageOfRows(rows, this.#startOf(window) ?? now, window)
+    return pageOfRows(rows, this.#pageStart(window) ?? now, window)
   }
 
   /** The snapshot where the walk started; undefined if it starts now, or its point is no longer known. */
-  #startOf(window: Window) {
+  #pageStart(window: PageRequest) {
     const point = pointIn(window)
     return point && this.#snapshots.at(point)
   }

@@ -122,7 +122,7 @@ export function isChange({ before, after }: Recording): boolean {
 }
 
 /** What is wrong with the row that should follow a point; undefined if it is valid. */
-export function flawOf(row: AuditRow, previousPoint: ChainPoint): string | undefined {
+export function findFlaw(row: AuditRow, previousPoint: ChainPoint): string | undefined {
   if (row.seq !== previousPoint.seq + 1) return 'it is missing'
   if (row.previous !== previousPoint.hash) return 'it does not continue the previous row'
   return row.hash === hashOfRow(row) ? undefined : 'its hash does not match its contents'

@@ -29,7 +29,7 @@
  * - A process that stops claims nothing more, and settles what it has sent.
  */
 import type { EventSecrets } from '../auth/event-secrets.ts'
-import { type MessageOutcome, outcomeOf, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
+import { type MessageOutcome, decideOutcome, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
 import { HOST_SLOTS, messageQueues } from '../domain/webhook-room.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -47,7 +47,7 @@ import { AddressShares } from './address-shares.ts'
 import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
 import type { MessageFaults } from './message-faults.ts'
 import { Slots } from './slots.ts'
-import { bodyOf, headersOf } from './webhook-message.ts'
+import { webhookBody, webhookHeaders } from './webhook-message.ts'
 import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 
 /** Messages of other processes, and retries, are found after this time. */
@@ -228,7 +228,7 @@ export class WebhookDispatcher implements Measured {
       const retry = { outcome: 'retry', retryMilliseconds: BUSY_MILLISECONDS, isUnsent: true } as const
       return this.#finish(first, beganAt, { ids: [first.id], ...retry, answer: ADDRESS_BUSY, milliseconds })
     }
-    const outcome = outcomeOf({ ...first, challenge }, answer, { retrySeconds, random: Math.random() })
+    const outcome = decideOutcome({ ...first, challenge }, answer, { retrySeconds, random: Math.random() })
     this.#note(first, outcome, milliseconds)
     this.#finish(first, beganAt, {
       ids: message.map(each => each.id),
@@ -263,11 +263,11 @@ export class WebhookDispatcher implements Measured {
       key_id === null || sealed === null ? undefined : secrets.open(subscription_id, { key_id, sealed })
     if (secret === undefined || callback === null)
       return { failure: 'the secret cannot be opened with the master keys of this installation' }
-    const body = bodyOf(message, challenge)
+    const body = webhookBody(message, challenge)
     const fault =
       kind === 'notification' ? faults?.takeMessage(WEBHOOK_FAULTS, { type, subscription_id }) : undefined
     const signedWith = fault === 'webhook_bad_signature' ? `not ${secret}` : secret
-    const headers = headersOf(first, { body, secret: signedWith, now: Date.now() })
+    const headers = webhookHeaders(first, { body, secret: signedWith, now: Date.now() })
     const shares = challenge === '' ? undefined : this.#verified
     const request = { callback, headers, body, readsAnswer: challenge !== '', shares }
     const answer = await sender.send(request)
@@ -282,7 +282,7 @@ export class WebhookDispatcher implements Measured {
     const report = this.#failures.fail(performance.now())
     if (report === undefined) return
     const { failures, seconds } = report
-    this.#options.log.warn({ host: hostOf(first), reason: answer, failures, seconds }, 'webhooks failed')
+    this.#options.log.warn({ host: receiverHost(first), reason: answer, failures, seconds }, 'webhooks failed')
   }
 
   #logRecovery(): void {
@@ -296,7 +296,7 @@ export class WebhookDispatcher implements Measured {
   #logChange(first: ClaimedDelivery, { subscription }: DeliveryOutcome): void {
     if (subscription === undefined) return
     const { id, status } = subscription
-    const facts = { subscription: id, client: first.client_id, type: first.type, host: hostOf(first), status }
+    const facts = { subscription: id, client: first.client_id, type: first.type, host: receiverHost(first), status }
     if (status === 'enabled') this.#options.log.info(facts, 'event subscription enabled')
     else this.#options.log.warn(facts, 'event subscription ended')
   }
@@ -323,4 +323,4 @@ export class WebhookDispatcher implements Measured {
 }
 
 /** The host without the path of a callback, which may contain a secret. */
-const hostOf = ({ target }: ClaimedDelivery): string => target.slice(WEBHOOK_TARGET.length)
+const receiverHost = ({ target }: ClaimedDelivery): string => target.slice(WEBHOOK_TARGET.length)

@@ -30,7 +30,7 @@ const POLL_MILLISECONDS = 250
 const ALIVE_MILLISECONDS = 10_000
 const LEASE_SECONDS = 30
 /** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
-const SESSIONS_AT_ONCE = 200
+const SESSION_BATCH_SIZE = 200
 const PATIENCE_MILLISECONDS = 5000
 const PAUSE_MILLISECONDS = 100
 
@@ -97,15 +97,15 @@ export class EventSockets implements Measured {
     this.#begun = new Batcher(async sockets => {
       await patiently(() => store.commands.openSockets({ node, sockets }))
       return sockets.map(() => undefined)
-    }, SESSIONS_AT_ONCE)
+    }, SESSION_BATCH_SIZE)
     this.#moved = new Batcher(async ids => {
       const moved = await patiently(() => store.commands.moveSockets({ node, ids }))
       return ids.map(id => moved.find(each => each.id === id))
-    }, SESSIONS_AT_ONCE)
+    }, SESSION_BATCH_SIZE)
     this.#ended = new Batcher(async sockets => {
       await patiently(() => store.commands.closeSockets({ node, sockets }))
       return sockets.map(() => undefined)
-    }, SESSIONS_AT_ONCE)
+    }, SESSION_BATCH_SIZE)
     if (most === 0) return
     store.onAnnouncement(() => this.#deliveries.wake())
     const every = repeaterOf(this.#jobs, log)

@@ -8,7 +8,7 @@ import type { EventSocket } from './event-socket.ts'
 import { notification, revocation } from './socket-message.ts'
 
 /** A claim takes some statements for each, and a session cannot move while it is claimed for. */
-const TARGETS_AT_ONCE = 50
+const TARGET_BATCH_SIZE = 50
 
 interface SocketDeliveriesOptions {
   readonly store: Store
@@ -91,10 +91,10 @@ export class SocketDeliveries {
       let after = SOCKET_TARGET
       for (;;) {
         if (sockets.size === 0) return
-        const due = await store.eventDeliveries.dueSockets(after, TARGETS_AT_ONCE)
+        const due = await store.eventDeliveries.dueSockets(after, TARGET_BATCH_SIZE)
         await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
         const last = due.at(-1)
-        if (last === undefined || due.length < TARGETS_AT_ONCE) break
+        if (last === undefined || due.length < TARGET_BATCH_SIZE) break
         after = last.target
       }
     } while (this.#isWoken)
@@ -114,7 +114,7 @@ export class SocketDeliveries {
       sockets.get(session_id)?.deliver(
         deliveries.map(row => ({
           id: row.id,
-          text: textOf(row),
+          text: formatMessage(row),
           type: row.type,
           subscription_id: row.subscription_id,
         })),
@@ -136,7 +136,7 @@ export class SocketDeliveries {
   }
 }
 
-function textOf(row: ClaimedDelivery): string {
+function formatMessage(row: ClaimedDelivery): string {
   const subscription = asEventSubscription({ ...row, id: row.subscription_id })
   return row.kind === 'revocation'
     ? revocation(row.message, subscription)

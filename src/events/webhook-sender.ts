@@ -12,7 +12,7 @@ import { request as httpsRequest, Agent as TlsAgent } from 'node:https'
 import { isIP } from 'node:net'
 import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import type { CallbackRule } from '../domain/event-subscription.ts'
-import { lazily } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazily.ts'
 import type { AddressShares } from './address-shares.ts'
 import { isPublicAddress } from './callback-address.ts'
 
@@ -111,13 +111,13 @@ export class WebhookSender {
     try {
       const url = new URL(request.callback)
       if (!this.#options.rule.allowsUrl(url)) return { failure: 'the callback is not https on port 443' }
-      const resolve = lazily(() => this.#resolve(url))
+      const resolve = lazy(() => this.#resolve(url))
       if (request.shares !== undefined) return await this.#sendSharing(request, url, resolve, deadline)
       // Of a literal address no name is looked up when the connection is opened.
       if (literalAddress(url) !== undefined) await resolve()
       return await this.#sendToAny(request, url, resolve, deadline)
     } catch (error) {
-      return { failure: failureOf(error) }
+      return { failure: describeFailure(error) }
     }
   }
 
@@ -207,7 +207,7 @@ export class WebhookSender {
     const fail = (failure: string) =>
       settle(isAnswered || !request.reusedSocket ? { failure } : { failure, wasClosed: true })
     deadline.addEventListener('abort', () => request.destroy(), { once: true })
-    request.on('error', error => fail(failureOf(error)))
+    request.on('error', error => fail(describeFailure(error)))
     request.on('close', () => fail('the connection was closed without an answer'))
     let informational = 0
     request.on('information', () => {
@@ -229,7 +229,7 @@ export class WebhookSender {
         if (readsAnswer) pieces.push(piece)
       })
       response.on('end', () => settle(answer(), true))
-      response.on('error', error => (readsAnswer ? settle({ failure: failureOf(error) }) : finish()))
+      response.on('error', error => (readsAnswer ? settle({ failure: describeFailure(error) }) : finish()))
       response.on('close', () => clearTimeout(unneeded))
     })
     request.end(bytes)
@@ -274,10 +274,10 @@ async function resolveBySystem(host: string): Promise<readonly Resolved[]> {
 const TOO_LONG = `the answer has more than ${MAX_ANSWER_BYTES} bytes`
 
 /** The code if there is one: messages may contain addresses. */
-function failureOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return String(code ?? message ?? error).slice(0, MAX_FAILURE_LENGTH)
 }
 
 /** Parsed on first use: an import would parse them at every start of a command. */
-const publicAuthorities = lazily(() => process.getBuiltinModule('node:tls').rootCertificates)
+const publicAuthorities = lazy(() => process.getBuiltinModule('node:tls').rootCertificates)

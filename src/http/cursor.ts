@@ -35,7 +35,7 @@ import type { KeyRing } from '../kit/key-ring.ts'
 export interface Bookmark {
   readonly first: Key
   readonly last: Key
-  readonly memory?: Key | undefined
+  readonly cursorState?: Key | undefined
 }
 
 const VERSION = 1
@@ -51,13 +51,13 @@ export class Cursors {
 
   constructor(ring: KeyRing) {
     this.#ring = ring
-    this.#keyed = hashersOf(ring)
+    this.#keyed = createHashers(ring)
     this.#generation = ring.generation
   }
 
-  seal(binding: string, { first, last, memory }: Bookmark): string {
-    const payload = JSON.stringify(memory === undefined ? [first, last] : [first, last, memory])
-    return bytesOf(this.#hashers()[0], binding, payload).toString('base64url')
+  seal(binding: string, { first, last, cursorState }: Bookmark): string {
+    const payload = JSON.stringify(cursorState === undefined ? [first, last] : [first, last, cursorState])
+    return computeBytes(this.#hashers()[0], binding, payload).toString('base64url')
   }
 
   /** The bookmark, or undefined if the cursor was not issued for exactly this binding. */
@@ -66,17 +66,17 @@ export class Cursors {
     if (bytes === undefined) return undefined
     const payload = bytes.toString('utf8', HEAD_BYTES)
     const isGenuine = this.#hashers().some(hasher => {
-      const expected = bytesOf(hasher, binding, payload)
+      const expected = computeBytes(hasher, binding, payload)
       return expected.length === bytes.length && timingSafeEqual(expected, bytes)
     })
     if (!isGenuine) return undefined
-    const [first, last, memory] = JSON.parse(payload) as [Key, Key, Key?]
-    return { first, last, memory }
+    const [first, last, cursorState] = JSON.parse(payload) as [Key, Key, Key?]
+    return { first, last, cursorState }
   }
 
   #hashers(): readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
     if (this.#generation !== this.#ring.generation) {
-      this.#keyed = hashersOf(this.#ring)
+      this.#keyed = createHashers(this.#ring)
       this.#generation = this.#ring.generation
     }
     return this.#keyed
@@ -94,13 +94,13 @@ function decode(text: string): Buffer | undefined {
   return bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text ? undefined : bytes
 }
 
-function hashersOf(ring: KeyRing): [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
+function createHashers(ring: KeyRing): [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
   const [newest, ...older] = ring.deriveAll(PURPOSE).map(key => new Bun.CryptoHasher('sha256', key))
   if (newest === undefined) throw new Error('a key ring has at least one key')
   return [newest, ...older]
 }
 
-function bytesOf(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {
+function computeBytes(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {
   const mac = hasher.copy().update(`${VERSION}\n${binding}\n${payload}`).digest()
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(payload))
   bytes[0] = VERSION

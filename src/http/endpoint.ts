@@ -5,17 +5,17 @@
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, hasAnswer, type Operation } from '../contract/operation.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
-import { type StrictRule, strictRulesOf } from '../contract/strict.ts'
+import { type StrictRule, listStrictRules } from '../contract/strict.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
-import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
+import { actorName, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { lazily } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Faults } from '../operations/faults.ts'
 import {
   type Implementation,
-  PreparedJson,
+  RawJson,
   type Services,
   StreamedLines,
   TextFile,
@@ -24,8 +24,8 @@ import { applyFault } from './apply-fault.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { EndpointCall } from './endpoint-call.ts'
-import { logFieldsOf } from './failure.ts'
-import { HotAnswers } from './hot-answers.ts'
+import { toLogFields } from './failure.ts'
+import { ResponseCache } from './hot-answers.ts'
 import { Paging } from './paging.ts'
 import {
   createInputReader,
@@ -35,12 +35,12 @@ import {
   parseJsonObject,
   parseQuery,
 } from './parse.ts'
-import { type Allowance, bucketOf, type Limiter, secondsPerPoint } from './rate-limit.ts'
+import { type Allowance, callerBucket, type Limiter, secondsPerPoint } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { commonHeaders, ResponseHeaders } from './response-headers.ts'
-import { streamOf } from './stream.ts'
-import type { Tally, Traffic } from './traffic.ts'
+import { toByteStream } from './stream.ts'
+import type { RequestCounter, RequestMetrics } from './traffic.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
 const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
@@ -55,7 +55,7 @@ export interface EndpointDependencies {
   readonly checkReplies: boolean
   /** Maximum size of a body of lines. */
   readonly importBytes: number
-  readonly traffic: Traffic
+  readonly traffic: RequestMetrics
 }
 
 type Params = Readonly<Record<string, string>>
@@ -63,11 +63,11 @@ type Params = Readonly<Record<string, string>>
 export class Endpoint {
   readonly operation: Operation
   readonly family: Family
-  readonly tally: Tally
+  readonly tally: RequestCounter
   readonly isFromMemory: boolean
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
-  readonly #hot = new HotAnswers()
+  readonly #hot = new ResponseCache()
   readonly #reader: () => InputReader
   readonly #paging: Paging
   readonly #write: (answer: unknown) => string
@@ -82,20 +82,20 @@ export class Endpoint {
   constructor(implementation: Implementation, dependencies: EndpointDependencies) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
-    this.tally = dependencies.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
+    this.tally = dependencies.traffic.counterFor(this.operation.id, this.operation.status ?? 200)
     this.isFromMemory = implementation.isFromMemory ?? false
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
-    this.#reader = lazily(() => createInputReader(this.operation))
+    this.#reader = lazy(() => createInputReader(this.operation))
     this.#paging = new Paging(this.operation, dependencies.cursors)
     this.#write = createReplyWriter(this.operation, { checked: dependencies.checkReplies })
-    this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
-    this.#forCallers = new ResponseHeaders(headersOf(this.operation))
+    this.#forAnonymous = new ResponseHeaders(successHeaders(this.operation, ANONYMOUS))
+    this.#forCallers = new ResponseHeaders(successHeaders(this.operation))
     this.#dependencies = dependencies
     this.#status = this.operation.status ?? 200
     this.#hasAnswer = hasAnswer(this.operation)
     this.#isStrict = this.family === 'helix' && dependencies.services.strict
-    this.#strictChecks = this.#isStrict ? strictChecksOf(this.operation) : []
+    this.#strictChecks = this.#isStrict ? listStrictChecks(this.operation) : []
   }
 
   /**
@@ -155,7 +155,7 @@ export class Endpoint {
   #requireAllowed(context: RequestContext, payer: Caller, allowance: Allowance): void {
     context.allowance = allowance
     if (allowance.allowed) return
-    this.#dependencies.traffic.refuse(bucketOf(payer))
+    this.#dependencies.traffic.refuse(callerBucket(payer))
     raise('rate_limited', secondsPerPoint(allowance))
   }
 
@@ -222,16 +222,16 @@ export class Endpoint {
   #run(context: RequestContext, call: EndpointCall): MaybePromise<ResponseBody> {
     const answer = this.#handle(call, this.#servicesFor(call.caller))
     return answer instanceof Promise
-      ? answer.then(known => this.#bodyOf(context, known))
-      : this.#bodyOf(context, answer)
+      ? answer.then(known => this.#writeBody(context, known))
+      : this.#writeBody(context, answer)
   }
 
-  #bodyOf(context: RequestContext, answer: unknown): ResponseBody {
-    if (answer instanceof PreparedJson) return this.#write(answer)
+  #writeBody(context: RequestContext, answer: unknown): ResponseBody {
+    if (answer instanceof RawJson) return this.#write(answer)
     if (isRefusal(answer)) throw new Problem(answer)
     if (answer instanceof TextFile) return answer
     return answer instanceof StreamedLines
-      ? streamOf(answer, error => this.#logAborted(context, error))
+      ? toByteStream(answer, error => this.#logAborted(context, error))
       : this.#write(answer)
   }
 
@@ -239,7 +239,7 @@ export class Endpoint {
   #logAborted(context: RequestContext, thrown: unknown): void {
     const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
     this.#dependencies.services.log.error(
-      { ...logFieldsOf(context), error },
+      { ...toLogFields(context), error },
       'a streamed response was aborted',
     )
   }
@@ -249,7 +249,7 @@ export class Endpoint {
     const { services } = this.#dependencies
     if (this.family !== 'control' || this.operation.method === 'GET') return services
     const author = {
-      actor: actorOf(caller),
+      actor: actorName(caller),
       operation: this.operation.id,
       chain: OPERATOR_CHAIN,
       at: isoMillis(services.clock.now()),
@@ -275,7 +275,7 @@ export class Endpoint {
     if (operation.bodyLines !== undefined)
       call.bodyPieces = readApiPieces(context.request, this.#dependencies.importBytes)
     if (operation.body !== undefined) return this.#readBody(call, context)
-    if (operation.page !== undefined) call.window = this.#paging.windowOf(call)
+    if (operation.page !== undefined) call.window = this.#paging.readPageRequest(call)
     return call
   }
 
@@ -294,7 +294,7 @@ export class Endpoint {
     if (isForm && this.family === 'oauth') call.body = reader.body({}, pairs, parseForm(bytes)) as never
     else if (this.operation.bodyFrom === 'text') call.bodyText = decodeText(bytes)
     else call.body = reader.body(parseJsonObject(bytes), pairs) as never
-    call.window = this.#paging.windowOf(call)
+    call.window = this.#paging.readPageRequest(call)
     return call
   }
 
@@ -309,7 +309,7 @@ export class Endpoint {
 type ResponseBody = string | Blob | ReadableStream<Uint8Array> | TextFile
 
 /** The headers of a success (D-21). */
-function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
+function successHeaders(operation: Operation, caller?: Caller): Record<string, string> {
   const { 'Content-Type': type = '', ...common } = commonHeaders(familyOf(operation))
   const { cacheSeconds, returns, answerLines, answerFile } = operation
   const isPublic = cacheSeconds !== undefined && caller?.kind === 'anonymous'
@@ -339,8 +339,8 @@ function describeFile(response: Response, { name, mediaType }: TextFile): Respon
 
 type StrictCheck = NonNullable<StrictRule['check']>
 
-function strictChecksOf(operation: Operation): readonly StrictCheck[] {
-  return strictRulesOf(operation).flatMap(({ check }) => check ?? [])
+function listStrictChecks(operation: Operation): readonly StrictCheck[] {
+  return listStrictRules(operation).flatMap(({ check }) => check ?? [])
 }
 
 function readIdempotencyKey(headers: Headers): string | undefined {

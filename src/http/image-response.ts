@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '../contract/problem.ts'
 import { type ImageName, readImagePath } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
-import { cachingHeadersOf, etagOf, type Image } from '../images/render.ts'
+import { cachingHeaders, computeEtag, type Image } from '../images/render.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../operations/implement.ts'
 import { asksToSee } from '../site/pages.ts'
 import { hasSameTag } from './etag.ts'
 import type { RequestContext } from './request-context.ts'
-import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
+import { answerThumbnail, cacheControl, mayHaveThumbnail } from './thumbnail-response.ts'
 
 export interface PictureSources {
   readonly images: Images
@@ -45,7 +45,7 @@ async function answerWithThumbnail(
   const thumbnail = await answerThumbnail(name, sources, context)
   if (thumbnail !== undefined) return thumbnail
   const drawn = await answerImage(sources.images, name, context)
-  drawn.headers.set('Cache-Control', cacheControlOf(name))
+  drawn.headers.set('Cache-Control', cacheControl(name))
   drawn.headers.set('Vary', 'Sec-Fetch-Site')
   return drawn
 }
@@ -64,8 +64,8 @@ async function answerImage(
   name: ImageName,
   { headers, requestId, address }: ImageRequest,
 ): Promise<Response> {
-  if (!hasSameTag(headers, etagOf(name))) return respond(await images.get(name, address), requestId)
-  const unchanged = cachingHeadersOf(name)
+  if (!hasSameTag(headers, computeEtag(name))) return respond(await images.get(name, address), requestId)
+  const unchanged = cachingHeaders(name)
   unchanged.set('X-Request-Id', requestId)
   return new Response(null, { status: 304, headers: unchanged })
 }

@@ -47,15 +47,15 @@ import type { LeaseGrant, LeaseRequest } from '../store/commands/shared.ts'
 import type { Store } from '../store/store.ts'
 import {
   type Allowance,
-  allowanceOf,
+  toAllowance,
   bucketName,
-  bucketOf,
+  callerBucket,
   fullBucket,
   type Limiter,
   LocalLimiter,
   PerCaller,
   type RateLimits,
-  sizesOf,
+  bucketSizes,
 } from './rate-limit.ts'
 
 /** The local allowance, as a fraction of a minute's points. It refills within a minute. */
@@ -112,8 +112,8 @@ export class LeasedLimiter implements Limiter {
   #unavailableUntil = 0
 
   constructor(limits: RateLimits, store: Store, maxWaitMilliseconds = MAX_WAIT_MILLISECONDS) {
-    const sizes = sizesOf(limits)
-    const withLocal = (whole: BucketSize): Sizes => ({ whole, local: perMinute(localPartOf(whole.capacity)) })
+    const sizes = bucketSizes(limits)
+    const withLocal = (whole: BucketSize): Sizes => ({ whole, local: perMinute(localPart(whole.capacity)) })
     this.#sizes = {
       app: withLocal(sizes.app),
       user: withLocal(sizes.user),
@@ -125,7 +125,7 @@ export class LeasedLimiter implements Limiter {
       requests => store.commands.leasePoints({ requests, fullAfterSeconds }),
       MAX_BATCH,
     )
-    const fallback = (limit: number) => Math.ceil(limit * FALLBACK_FRACTION) - localPartOf(limit)
+    const fallback = (limit: number) => Math.ceil(limit * FALLBACK_FRACTION) - localPart(limit)
     this.#fallback = new LocalLimiter({
       app: fallback(limits.app),
       user: fallback(limits.user),
@@ -134,7 +134,7 @@ export class LeasedLimiter implements Limiter {
   }
 
   take(caller: Caller, address: () => string): MaybePromise<Allowance> {
-    const sizes = this.#sizes[bucketOf(caller)]
+    const sizes = this.#sizes[callerBucket(caller)]
     if (sizes.whole.capacity === 0) return fullBucket(Date.now())
     const now = performance.now()
     const account = this.#accounts.get(caller, address, () => newAccount(sizes, now))
@@ -194,7 +194,7 @@ export class LeasedLimiter implements Limiter {
     }
     const { lease } = account
     const name = bucketName(caller, address)
-    const storedName = bucketOf(caller) === 'anonymous' ? `address ${name}` : name
+    const storedName = callerBucket(caller) === 'anonymous' ? `address ${name}` : name
     lease.renewing ??= this.#lease(storedName, account, lease, sizes.whole.capacity)
       .catch(error => {
         this.#outcomes.failed += 1
@@ -237,7 +237,7 @@ const newAccount = ({ local }: Sizes, now: number): Account => ({
   lease: undefined,
 })
 
-function localPartOf(limit: number): number {
+function localPart(limit: number): number {
   return Math.floor(limit * LOCAL_FRACTION)
 }
 
@@ -272,5 +272,5 @@ function currentAllowance(account: Account, { whole }: Sizes, now: number, allow
     const shared = refilled(lease.left, now - lease.grantedAt, whole) - unreported
     points = Math.min(points, shared) + lease.points
   }
-  return allowanceOf(allowed, capacity, allowed ? Math.max(0, Math.min(capacity, points)) : 0)
+  return toAllowance(allowed, capacity, allowed ? Math.max(0, Math.min(capacity, points)) : 0)
 }

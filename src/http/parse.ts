@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { type Operation, queryParametersOf } from '../contract/operation.ts'
+import { type Operation, queryParameters } from '../contract/operation.ts'
 import { MAX_LOOK_UP } from '../contract/page.ts'
 import { Problem, raise } from '../contract/problem.ts'
 import {
@@ -44,11 +44,11 @@ export interface InputReader {
 }
 
 export function createInputReader(operation: Operation): InputReader {
-  const querySchema = queryParametersOf(operation)
-  const parameters = parametersOf(querySchema)
+  const querySchema = queryParameters(operation)
+  const parameters = listParameters(querySchema)
   const checkQuery = createShapeCheck(querySchema)
   const { exactlyOne, exactlyOneProblem, lookUpBy, body: bodySchema } = operation
-  const bodyParameters = bodySchema && parametersOf(bodySchema)
+  const bodyParameters = bodySchema && listParameters(bodySchema)
   const checkBody = bodySchema && createValidator(bodySchema)
   const checkParams = operation.params && createValidator(operation.params)
   return {
@@ -113,7 +113,7 @@ interface Parameter {
   readonly emptyIsValue: boolean
 }
 
-function parametersOf(schema: TObject): readonly Parameter[] {
+function listParameters(schema: TObject): readonly Parameter[] {
   return Object.entries(schema.properties).map(([name, property]) => {
     const { type = 'any', emptyIsValue = false } = property as { type?: unknown; emptyIsValue?: boolean }
     return { name, type, emptyIsValue }

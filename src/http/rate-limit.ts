@@ -17,8 +17,8 @@
 import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { networkOf } from '../kit/network.ts'
-import { Recent } from '../kit/recent.ts'
+import { toNetwork } from '../kit/network.ts'
+import { LruCache } from '../kit/recent.ts'
 import { type BucketSize, perMinute, refill, type TokenBucket, takePoint } from '../kit/token-buckets.ts'
 
 /** Points per minute for each kind of caller; 0 disables the limit (D-17). */
@@ -53,18 +53,18 @@ export class LocalLimiter implements Limiter {
   readonly #now: () => number
 
   constructor(limits: RateLimits, monotonic = () => performance.now()) {
-    this.#sizes = sizesOf(limits)
+    this.#sizes = bucketSizes(limits)
     this.#now = monotonic
   }
 
   take(caller: Caller, address: () => string): Allowance {
-    const size = this.#sizes[bucketOf(caller)]
+    const size = this.#sizes[callerBucket(caller)]
     if (size.capacity === 0) return fullBucket(Date.now())
     const now = this.#now()
     const bucket = this.#buckets.get(caller, address, () => ({ points: size.capacity, at: now }))
     refill(bucket, now, size)
     const allowed = takePoint(bucket)
-    return allowanceOf(allowed, size.capacity, bucket.points)
+    return toAllowance(allowed, size.capacity, bucket.points)
   }
 
   measure(): void {}
@@ -72,19 +72,19 @@ export class LocalLimiter implements Limiter {
 
 type BucketSizes = Readonly<Record<keyof RateLimits, BucketSize>>
 
-export function sizesOf({ app, user, anonymous }: RateLimits): BucketSizes {
+export function bucketSizes({ app, user, anonymous }: RateLimits): BucketSizes {
   return { app: perMinute(app), user: perMinute(user), anonymous: perMinute(anonymous) }
 }
 
 /** The allowance of a bucket with this many points per minute and this many left. */
-export function allowanceOf(allowed: boolean, limit: number, points: number): Allowance {
+export function toAllowance(allowed: boolean, limit: number, points: number): Allowance {
   const secondsToFull = ((limit - points) * 60) / limit
   const reset = Math.ceil(Date.now() / 1000 + secondsToFull)
   return { allowed, limit, remaining: Math.floor(points), reset }
 }
 
 /** The kind of bucket that a caller draws from. */
-export function bucketOf(caller: Caller): keyof RateLimits {
+export function callerBucket(caller: Caller): keyof RateLimits {
   return isTokenCaller(caller) && !isVisitor(caller) ? caller.kind : 'anonymous'
 }
 
@@ -105,7 +105,7 @@ const MAX_CALLERS = 2 ** 17
  * found by that object, without building the name of the bucket.
  */
 export class PerCaller<Kept> {
-  readonly #byName = new Recent<Kept>(MAX_CALLERS)
+  readonly #byName = new LruCache<Kept>(MAX_CALLERS)
   readonly #found = new WeakMap<Caller, { readonly kept: Kept; readonly generation: number }>()
 
   get(caller: Caller, address: () => string, create: () => Kept): Kept {
@@ -116,7 +116,7 @@ export class PerCaller<Kept> {
     const kept = known ?? create()
     if (known === undefined) this.#byName.set(name, kept)
     // All anonymous callers are one object, whatever their address, and so are all visitors.
-    if (bucketOf(caller) !== 'anonymous')
+    if (callerBucket(caller) !== 'anonymous')
       this.#found.set(caller, { kept, generation: this.#byName.generation })
     return kept
   }
@@ -124,7 +124,7 @@ export class PerCaller<Kept> {
 
 /** The name of a caller's bucket. The name of a network contains no space, unlike the others, so names cannot collide. */
 export function bucketName(caller: Caller, address: () => string): string {
-  if (!isTokenCaller(caller) || isVisitor(caller)) return networkOf(address())
+  if (!isTokenCaller(caller) || isVisitor(caller)) return toNetwork(address())
   return caller.kind === 'app' ? `app ${caller.client_id}` : `user ${caller.client_id} ${caller.user_id}`
 }
 

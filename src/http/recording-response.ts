@@ -46,7 +46,7 @@ async function answerVideo(
   const url = await node.store.videos.recordingUrl(video_id)
   if (url === undefined) return refuse('not_found', 'recording of the video', video_id)
   const headers = { ...HEADERS, 'X-Request-Id': context.requestId }
-  const file = recordings && Bun.file(recordings.fileOf(video_id))
+  const file = recordings && Bun.file(recordings.filePath(video_id))
   if (file === undefined || !(await file.exists())) {
     const { 'Content-Type': _, ...untyped } = headers
     const redirect = isFileUrl(url)

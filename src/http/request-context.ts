@@ -7,7 +7,7 @@ import { uuid } from '../kit/id.ts'
 import type { ForwardedAddresses } from './client-address.ts'
 import type { ServedFamilies } from './families.ts'
 import type { Allowance } from './rate-limit.ts'
-import type { Tally } from './traffic.ts'
+import type { RequestCounter } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -50,7 +50,7 @@ export class RequestContext {
   family: Family | undefined = undefined
   operation: Operation | undefined = undefined
   /** The counters for this request. */
-  tally: Tally | undefined = undefined
+  tally: RequestCounter | undefined = undefined
   /** Whether the request holds a place of the request queue. */
   hasPlace = false
   /** The state of the caller's bucket after a point was taken. */

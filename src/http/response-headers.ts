@@ -95,6 +95,6 @@ const byFamily: Readonly<Record<Family, ResponseHeaders>> = {
 }
 
 /** For error responses, and for paths outside the families. */
-export function responseHeadersOf(family: Family | undefined): ResponseHeaders {
+export function selectResponseHeaders(family: Family | undefined): ResponseHeaders {
   return family === undefined ? plain : byFamily[family]
 }

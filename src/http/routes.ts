@@ -32,7 +32,7 @@ import {
   answerRoot,
   type ServerStatus,
 } from './status-response.ts'
-import type { Tally } from './traffic.ts'
+import type { RequestCounter } from './traffic.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
 
 type Answer = MaybePromise<Response | Refusal>
@@ -43,7 +43,7 @@ export interface Route {
   /** The family that decides the form of errors; undefined if the path belongs to none. */
   readonly family?: Family | undefined
   /** The counters of its requests. Default: the counters of unknown paths. */
-  readonly tally?: Tally
+  readonly tally?: RequestCounter
   /** Whether errors are answered with a page. */
   readonly isPage?: true
   readonly operation?: Endpoint['operation']

@@ -6,7 +6,7 @@ import { asksToSee } from '../site/pages.ts'
 import { ForwardedAddresses, type Networks } from './client-address.ts'
 import { concludeDemoRequest } from './demo-request.ts'
 import { errorResponse } from './error-response.ts'
-import { asProblem, logFieldsOf } from './failure.ts'
+import { asProblem, toLogFields } from './failure.ts'
 import { familyAt, type ServedFamilies } from './families.ts'
 import { isWellFormedHost } from './host.ts'
 import { OVERLOADED, OVERLOADED_PAGE, overloadedIn } from './overload-response.ts'
@@ -17,7 +17,7 @@ import type { Need, RequestQueue } from './request-queue.ts'
 import type { Match } from './router.ts'
 import { type Route, type RouteOptions, Routes } from './routes.ts'
 import { StoreFailures } from './store-failures.ts'
-import type { Traffic } from './traffic.ts'
+import type { RequestMetrics } from './traffic.ts'
 
 export interface ServerOptions extends RouteOptions {
   readonly queue: RequestQueue
@@ -29,7 +29,7 @@ export interface ServerOptions extends RouteOptions {
 type Found = Match<Route>
 
 /** Rejected before authentication, like other malformed requests; under /helix with the headers of D-17. */
-const malformedHost = ({ unknown: tally }: Traffic): Found => ({
+const malformedHost = ({ unknown: tally }: RequestMetrics): Found => ({
   target: {
     need: 'thread',
     tally,
@@ -201,7 +201,7 @@ export class Application {
     const ms = Math.round(milliseconds * 100) / 100
     this.#options.services.log[level](
       {
-        ...logFieldsOf(context),
+        ...toLogFields(context),
         method,
         status,
         problem: failure?.name,

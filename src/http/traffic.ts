@@ -6,7 +6,7 @@
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Labels, Metrics } from '../kit/metrics.ts'
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/must.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is used; any other counts as the last. */
@@ -15,7 +15,7 @@ const slotOfStatus = new Uint8Array(600).fill(STATUSES.length - 1)
 for (const [slot, status] of STATUSES.entries()) slotOfStatus[status] = slot
 
 /** The counters of one operation, or of one kind of other request. */
-export class Tally {
+export class RequestCounter {
   readonly name: string
   readonly #success: number
   readonly #statuses = new Float64Array(STATUSES.length)
@@ -44,18 +44,18 @@ export class Tally {
 
 const BUCKETS: readonly (keyof RateLimits)[] = ['app', 'user', 'anonymous']
 
-export class Traffic {
+export class RequestMetrics {
   /** Web pages. */
-  readonly pages = new Tally('page')
-  readonly images = new Tally('image')
-  readonly broadcasts = new Tally('broadcast')
-  readonly sockets = new Tally('event_socket', 101)
+  readonly pages = new RequestCounter('page')
+  readonly images = new RequestCounter('image')
+  readonly broadcasts = new RequestCounter('broadcast')
+  readonly sockets = new RequestCounter('event_socket', 101)
   /** Callbacks of media servers. */
-  readonly callbacks = new Tally('callback')
+  readonly callbacks = new RequestCounter('callback')
   /** Health checks, API documents and /metrics. */
-  readonly others = new Tally('other')
+  readonly others = new RequestCounter('other')
   /** Unknown paths, and preflights. */
-  readonly unknown = new Tally('unknown', 404)
+  readonly unknown = new RequestCounter('unknown', 404)
   readonly #tallies = [
     this.pages,
     this.images,
@@ -69,8 +69,8 @@ export class Traffic {
   readonly #refused = new Map(BUCKETS.map(bucket => [bucket, 0]))
   #inFlight = 0
 
-  tallyOf(operation: string, success: number): Tally {
-    const tally = new Tally(operation, success)
+  counterFor(operation: string, success: number): RequestCounter {
+    const tally = new RequestCounter(operation, success)
     this.#tallies.push(tally)
     return tally
   }
@@ -79,15 +79,15 @@ export class Traffic {
     this.#inFlight += 1
   }
 
-  end(tally: Tally, status: number, milliseconds: number, problem: ProblemName | undefined): void {
+  end(tally: RequestCounter, status: number, milliseconds: number, problem: ProblemName | undefined): void {
     this.#inFlight -= 1
     tally.note(status, milliseconds)
-    if (problem !== undefined) this.#problems.set(problem, must(this.#problems.get(problem), problem) + 1)
+    if (problem !== undefined) this.#problems.set(problem, assertDefined(this.#problems.get(problem), problem) + 1)
   }
 
   /** Counts a request that was rejected because the bucket was empty. */
   refuse(bucket: keyof RateLimits): void {
-    this.#refused.set(bucket, must(this.#refused.get(bucket), bucket) + 1)
+    this.#refused.set(bucket, assertDefined(this.#refused.get(bucket), bucket) + 1)
   }
 
   measure(metrics: Metrics): void {

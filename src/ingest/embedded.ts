@@ -3,11 +3,11 @@ import { isRefusal } from '../contract/problem.ts'
 import { lastHeard } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
-import { inTime } from '../kit/in-time.ts'
+import { withTimeout } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
 import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
-import { roleOf } from '../media/flv.ts'
+import { classifyMessage } from '../media/flv.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recording } from '../media/recording.ts'
 import type { Recordings } from '../media/recordings.ts'
@@ -86,7 +86,7 @@ export class EmbeddedIngest implements Ingest {
    * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards. Called again
    * until the store has answered.
    */
-  async forgetPast(): Promise<void> {
+  async closeStaleSessions(): Promise<void> {
     if (this.#isPastForgotten) return
     const { store, clock, node, recordings } = this.#options
     const sessions = await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)
@@ -95,7 +95,7 @@ export class EmbeddedIngest implements Ingest {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const recorded =
-        past.video_id === null ? undefined : await recordings?.lastMillisecondsOf(past.video_id)
+        past.video_id === null ? undefined : await recordings?.lastMilliseconds(past.video_id)
       if (past.ended_at !== null && recorded === undefined) continue
       const now = lastHeard(past, recorded, clock.now())
       await store.commands.closeSession({ ...id, now })
@@ -268,7 +268,7 @@ export class EmbeddedIngest implements Ingest {
     const noted = note().catch(error =>
       log.warn({ user_id, video_id, error: String(error) }, 'noting a recording failed'),
     )
-    await inTime(OPEN_MILLISECONDS, noted, () => undefined)
+    await withTimeout(OPEN_MILLISECONDS, noted, () => undefined)
     return { video_id, recording }
   }
 
@@ -292,7 +292,7 @@ export class EmbeddedIngest implements Ingest {
         session.meter.note(message)
         broadcast.publish(message)
         if (session.recorded !== undefined) session.recorded.recording.write(message)
-        else if (recordings !== undefined && roleOf(message) === 'header')
+        else if (recordings !== undefined && classifyMessage(message) === 'header')
           session.headers.set(message.kind, { ...message, payload: Buffer.from(message.payload) })
       },
       end: () => {

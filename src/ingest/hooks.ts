@@ -5,8 +5,8 @@
  */
 
 import { sha256Hex } from '../kit/digest.ts'
-import { inTime } from '../kit/in-time.ts'
-import { networkOf } from '../kit/network.ts'
+import { withTimeout } from '../kit/in-time.ts'
+import { toNetwork } from '../kit/network.ts'
 import { Outage } from '../kit/outage.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
@@ -15,7 +15,7 @@ import { adapters } from './adapters/index.ts'
 import type { Channel, MayPublish, PublishAttempt } from './may-publish.ts'
 import type { MediaServers } from './media-servers.ts'
 import type { Reconciler } from './reconcile.ts'
-import { MAX_SESSION_LENGTH, openPublishSession, type SessionContext, sessionIdOf } from './sessions.ts'
+import { MAX_SESSION_LENGTH, openPublishSession, type SessionContext, toSessionId } from './sessions.ts'
 import type { ViewerSessions } from './viewer-sessions.ts'
 
 const MAX_WAIT_MILLISECONDS = 1000
@@ -50,8 +50,8 @@ export class IngestHooks {
   }
 
   /** The media server that calls; undefined if the secret is wrong. */
-  async serverOf({ adapter, server, secret, address }: HookCaller): Promise<MediaServerRow | undefined> {
-    const mayAsk = () => takePoint(this.#lookups.get(networkOf(address), LOOKUPS))
+  async findServer({ adapter, server, secret, address }: HookCaller): Promise<MediaServerRow | undefined> {
+    const mayAsk = () => takePoint(this.#lookups.get(toNetwork(address), LOOKUPS))
     const found = await this.#options.servers.withSecret(adapter, server, secret, mayAsk)
     if (found === undefined) this.#logRefusal(address)
     return found
@@ -76,7 +76,7 @@ export class IngestHooks {
         reconciler.forgetPending(server, session)
         const now = clock.now()
         await this.#soon('the end of a publish session', () =>
-          store.commands.closeSession({ ...sessionIdOf(server, session), now }),
+          store.commands.closeSession({ ...toSessionId(server, session), now }),
         )
         return { kind: 'noted' }
       }
@@ -123,12 +123,12 @@ export class IngestHooks {
   ): Promise<void> {
     const { store, clock } = this.#options
     if (typeof of === 'string')
-      await store.commands.noteRecorded({ ...sessionIdOf(server, of), now: clock.now() })
+      await store.commands.noteRecorded({ ...toSessionId(server, of), now: clock.now() })
     const url =
       recordingsUrl === undefined || file === undefined ? undefined : recordingAt(recordingsUrl, file)
     if (url === undefined) return
     const video_id = await (typeof of === 'string'
-      ? store.videos.unrecordedOf(sessionIdOf(server, of))
+      ? store.videos.unrecordedOf(toSessionId(server, of))
       : store.videos.unrecordedAt(of.login.toLowerCase(), of.since))
     if (video_id !== undefined) await store.commands.noteRecording({ video_id, url })
   }
@@ -151,14 +151,14 @@ export class IngestHooks {
     const written = write().catch(error => {
       log.warn({ error: String(error) }, `noting ${what} failed`)
     })
-    await inTime(MAX_WAIT_MILLISECONDS, written, () => undefined)
+    await withTimeout(MAX_WAIT_MILLISECONDS, written, () => undefined)
   }
 
   async #isDismissed(server: MediaServerRow, session: string): Promise<boolean> {
     const { store } = this.#options
     try {
-      const asked = store.mediaServers.session(sessionIdOf(server, session))
-      const known = await inTime(MAX_WAIT_MILLISECONDS, asked, () => undefined)
+      const asked = store.mediaServers.session(toSessionId(server, session))
+      const known = await withTimeout(MAX_WAIT_MILLISECONDS, asked, () => undefined)
       return known?.dismissed_at != null
     } catch {
       return false

@@ -40,9 +40,9 @@ import type { SecondPublisher } from '../contract/resources/channel.ts'
 import { readPublishName } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
-import { inTime } from '../kit/in-time.ts'
-import { networkOf } from '../kit/network.ts'
-import { Recent } from '../kit/recent.ts'
+import { withTimeout } from '../kit/in-time.ts'
+import { toNetwork } from '../kit/network.ts'
+import { LruCache } from '../kit/recent.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
@@ -99,7 +99,7 @@ export class MayPublish {
   readonly #clock: Clock
   readonly #guesses = new TokenBuckets()
   /** The channels of valid keys, by a digest of the key. */
-  readonly #valid = new Recent<KeyedChannel & { readonly at: number }>(MAX_REMEMBERED)
+  readonly #valid = new LruCache<KeyedChannel & { readonly at: number }>(MAX_REMEMBERED)
 
   constructor({ store, streamKeys, clock }: { store: Store; streamKeys: StreamKeys; clock: Clock }) {
     this.#store = store
@@ -127,7 +127,7 @@ export class MayPublish {
 
   /** Rules 1 to 4. */
   async #findChannel(name: string, address: string | undefined): Promise<Channel | undefined> {
-    const bucket = address === undefined ? { points: 1 } : this.#guesses.get(networkOf(address), GUESSES)
+    const bucket = address === undefined ? { points: 1 } : this.#guesses.get(toNetwork(address), GUESSES)
     if (bucket.points < 1) await Bun.sleep(SLOWED_MILLISECONDS)
     const credentials = readPublishName(name)
     const channel = credentials && (await this.#findByKey(credentials.key))
@@ -143,7 +143,7 @@ export class MayPublish {
     const digest = sha256Hex(key)
     try {
       const asked = this.#store.streamKeys.channelOf(this.#streamKeys.lookupHashes(key), isoMillis(now))
-      const channel = await inTime(MAX_WAIT_MILLISECONDS, asked, failSlow)
+      const channel = await withTimeout(MAX_WAIT_MILLISECONDS, asked, failSlow)
       if (channel === undefined) this.#valid.delete(digest)
       else this.#valid.set(digest, { ...channel, at: now })
       return channel
@@ -171,7 +171,7 @@ export async function openUnlessAway(
   try {
     return await (maxWaitMilliseconds === undefined
       ? open()
-      : inTime(maxWaitMilliseconds, open(), () => undefined))
+      : withTimeout(maxWaitMilliseconds, open(), () => undefined))
   } catch (error) {
     if (error instanceof Unavailable || error instanceof Conflict) return undefined
     throw error

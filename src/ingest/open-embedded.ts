@@ -57,7 +57,7 @@ export async function openEmbeddedMedia(
     node: isShared ? (mediaUrl ?? `${hostname()}:${listen.port || uuid()}`) : 'local',
     watchUrl: (isShared && mediaUrl) || null,
   })
-  await ingest.forgetPast().catch(error => {
+  await ingest.closeStaleSessions().catch(error => {
     if (!(error instanceof Unavailable || error instanceof Conflict)) throw error
     log.warn({ error: error.message }, 'ending earlier publish sessions failed; trying again')
   })
@@ -65,7 +65,7 @@ export async function openEmbeddedMedia(
   const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy })
   lifetime.onClose(() => server.stop())
   const every = repeaterOf(lifetime, log)
-  every(PENDING_MILLISECONDS, () => ingest.forgetPast(), 'ending earlier publish sessions failed')
+  every(PENDING_MILLISECONDS, () => ingest.closeStaleSessions(), 'ending earlier publish sessions failed')
   every(PENDING_MILLISECONDS, () => ingest.catchUp(), 'reporting earlier publish sessions failed')
   every(REPORT_MILLISECONDS, () => ingest.report(), 'reporting publish sessions failed')
   every(DISCONNECT_MILLISECONDS, () => ingest.disconnectEnded(), 'disconnecting publishers failed')

@@ -8,12 +8,12 @@
  */
 
 import { isRefusal } from '../contract/problem.ts'
-import { inTime } from '../kit/in-time.ts'
+import { withTimeout } from '../kit/in-time.ts'
 import { Outage } from '../kit/outage.ts'
 import type { KnownSession, MediaServerRow } from '../store/queries/media-servers.ts'
 import type { MediaServerApi, Publisher } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
-import { apiOf } from './api-call.ts'
+import { createApiCall } from './api-call.ts'
 import { type Channel, openUnlessAway } from './may-publish.ts'
 import type { MediaServers } from './media-servers.ts'
 import { isPolled, openPublishSession, type SessionContext } from './sessions.ts'
@@ -101,7 +101,7 @@ export class Reconciler {
     const server = other && servers.find(other.adapter, other.server)
     if (server === undefined || !isPolled(server)) return false
     const compared = this.#compare(server).then(() => true)
-    return inTime(LOOK_AGAIN_MILLISECONDS, compared, () => false)
+    return withTimeout(LOOK_AGAIN_MILLISECONDS, compared, () => false)
   }
 
   /** Disconnects publishers whose sessions were ended by an operator or taken over; called every second. */
@@ -165,7 +165,7 @@ export class Reconciler {
   /** Undefined: the API did not answer. */
   async #poll(server: MediaServerRow, url: string, api: MediaServerApi): Promise<Publisher[] | undefined> {
     try {
-      const publishers = await api.publishers(apiOf(server, url))
+      const publishers = await api.publishers(createApiCall(server, url))
       this.#answeredAt.set(server.name, performance.now())
       const ended = this.#outages.get(server.name)?.end(performance.now())
       if (ended !== undefined)
@@ -234,7 +234,7 @@ export class Reconciler {
   async #kick(server: MediaServerRow, publisher: { session: string; login: string }): Promise<boolean> {
     try {
       if (server.api_url !== null)
-        await adapters[server.adapter].api?.kick?.(apiOf(server, server.api_url), publisher)
+        await adapters[server.adapter].api?.kick?.(createApiCall(server, server.api_url), publisher)
       return true
     } catch (error) {
       this.#noteFailure(server, error)
@@ -259,7 +259,7 @@ export class Reconciler {
       .slice(0, MOST_REVIVED)) {
       // A user may have another login by now, and another user this one.
       const before = known.find(each => each.session === session && each.login === login.toLowerCase())
-      const channel = before ?? (await this.#channelOf(login))
+      const channel = before ?? (await this.#findChannel(login))
       if (channel === undefined) continue
       const opened = await openPublishSession(this.#options, server, session, channel)
       if (!isRefusal(opened)) revived.push([session, channel.user_id])
@@ -267,7 +267,7 @@ export class Reconciler {
     return revived
   }
 
-  async #channelOf(login: string): Promise<Channel | undefined> {
+  async #findChannel(login: string): Promise<Channel | undefined> {
     const user = await this.#options.store.users.withLogin(login)
     return user && { user_id: user.id, login: user.login }
   }
@@ -285,7 +285,7 @@ export class Reconciler {
     const { viewers } = this.#options
     const counts = live
       .filter(({ login }) => viewers.knows(login))
-      .map(({ user_id, login }) => [user_id, viewers.countOf(login)] as const)
+      .map(({ user_id, login }) => [user_id, viewers.countViewers(login)] as const)
     await this.#setCounts(counts)
   }
 

@@ -18,7 +18,7 @@ export interface SessionContext {
   readonly log: Log
 }
 
-export const sessionIdOf = ({ adapter, name }: MediaServerRow, session: string): SessionId => ({
+export const toSessionId = ({ adapter, name }: MediaServerRow, session: string): SessionId => ({
   adapter,
   server: name,
   session,
@@ -40,7 +40,7 @@ export async function openPublishSession(
   const { adapter, name } = server
   const { asksLate = false } = adapters[adapter]
   const opened = await store.commands.openSession({
-    ...sessionIdOf(server, session),
+    ...toSessionId(server, session),
     user_id,
     stream_id,
     video_id,

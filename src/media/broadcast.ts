@@ -27,7 +27,7 @@
  * - No viewer delays the publisher or another viewer: `write` never waits.
  * - The group has at most 8 MiB. Beyond that it is dropped, and viewers who join wait for the next key frame.
  */
-import { FLV_HEADER, firstTagOf, flvTag, roleOf, VIDEO_HEADER } from './flv.ts'
+import { FLV_HEADER, takeFirstTag, flvTag, classifyMessage, VIDEO_HEADER } from './flv.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Maximum bytes since the last key frame that are kept for those who join. */
@@ -92,7 +92,7 @@ export class Broadcast {
     const batch = this.#group?.[0]
     const { video: header } = this.#headers
     if (batch === undefined) return undefined
-    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), firstTagOf(batch)])
+    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), takeFirstTag(batch)])
   }
 
   leave(viewer: Viewer): void {
@@ -100,7 +100,7 @@ export class Broadcast {
   }
 
   publish(message: MediaMessage): void {
-    const role = roleOf(message)
+    const role = classifyMessage(message)
     const tag = flvTag(message)
     this.#totals.bytes += message.payload.length
     if (message.kind === 'video') this.#hasVideo = true

@@ -7,7 +7,7 @@ import type { SigningKeys } from '../auth/signing-keys.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Lifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, ProblemOf, QueryOf } from '../contract/operation.ts'
-import type { Key, Page, Window } from '../contract/page.ts'
+import type { Key, Page, PageRequest } from '../contract/page.ts'
 import { isRefusal, type Refusal } from '../contract/problem.ts'
 import type { StrictProblem } from '../contract/strict.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -60,7 +60,7 @@ export interface Call<O extends Operation> {
   /** The body as a stream, for operations that read lines. */
   readonly bodyPieces: AsyncIterable<Uint8Array>
   readonly caller: Caller
-  readonly window: Window
+  readonly window: PageRequest
   readonly authorization: string | null
   /** The log fields that identify the request. */
   readonly logFields: () => Readonly<Record<string, string | undefined>>
@@ -68,11 +68,11 @@ export interface Call<O extends Operation> {
   readonly address: () => string
   readonly idempotencyKey: string | undefined
   /** The `pagination` of a page: a cursor if there are more rows, otherwise empty (D-13). */
-  paginate<Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key): { cursor?: string }
+  paginate<Row>(page: Page<Row>, sortKey: (row: Row) => Key, cursorState?: Key): { cursor?: string }
 }
 
 /** A response that is already serialised: rows stored as JSON are not parsed and serialised again. */
-export class PreparedJson {
+export class RawJson {
   readonly text: string
 
   constructor(text: string) {
@@ -105,10 +105,10 @@ export class TextFile<MediaType extends string = string> {
 }
 
 /** A page of serialised rows. A cursor contains no character that JSON escapes (D-14). */
-export function preparedPage(
+export function rawJsonPage(
   rows: readonly { readonly json: string }[],
   pagination: { cursor?: string },
-): PreparedJson {
+): RawJson {
   // The runtime copies the parts of a sum once, when the response is sent.
   let text = '{"data":['
   let separator = ''
@@ -116,7 +116,7 @@ export function preparedPage(
     text += separator + json
     separator = ','
   }
-  return new PreparedJson(
+  return new RawJson(
     pagination.cursor === undefined
       ? `${text}],"pagination":{}}`
       : `${text}],"pagination":{"cursor":"${pagination.cursor}"}}`,
@@ -124,8 +124,8 @@ export function preparedPage(
 }
 
 /** An answer with all rows and without pages, from rows that are JSON text already. */
-export function preparedRows(rows: readonly { readonly json: string }[]): PreparedJson {
-  return new PreparedJson(`{"data":[${rows.map(row => row.json).join(',')}]}`)
+export function preparedRows(rows: readonly { readonly json: string }[]): RawJson {
+  return new RawJson(`{"data":[${rows.map(row => row.json).join(',')}]}`)
 }
 
 /** An operation with its handler. */
@@ -144,7 +144,7 @@ export interface Implementation {
 
 type HandlerAnswer<O extends Operation> =
   | AnswerOf<O>
-  | PreparedJson
+  | RawJson
   | StreamedLines
   | FileOf<O>
   | Refusal<ProblemOf<O> | StrictProblem>
@@ -171,8 +171,8 @@ export function answerOne<T>(result: T): { data: [Exclude<T, Refusal>] } | Extra
 /** The response with a page of resources. */
 export function answerPage<Row>(
   page: Page<Row>,
-  keyOf: (row: Row) => Key,
+  sortKey: (row: Row) => Key,
   paginate: Call<Operation>['paginate'],
 ) {
-  return { data: [...page.rows], pagination: paginate(page, keyOf) }
+  return { data: [...page.rows], pagination: paginate(page, sortKey) }
 }

@@ -35,7 +35,7 @@ import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
 /** Entries per read; fewer if they are large. */
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
 /** Keeps a copy of stored state in memory. */
 export interface FeedSubscriber {
@@ -117,7 +117,7 @@ export class FeedFollower {
       if (applied === undefined) return this.#loadAll()
       const head = await this.#store.feed.head()
       if (samePoint(head, applied)) return
-      const entries = head.seq > applied.seq ? await this.#store.feed.after(applied.seq, AT_ONCE) : []
+      const entries = head.seq > applied.seq ? await this.#store.feed.after(applied.seq, BATCH_SIZE) : []
       const [first] = entries
       if (first === undefined || !isNext(first, applied)) {
         const why = first === undefined || first.seq === applied.seq + 1 ? 'has forked' : 'has a gap'
@@ -148,7 +148,7 @@ export class FeedFollower {
   async #chainFrom(start: FeedPoint): Promise<FeedEntry[] | undefined> {
     const chain: FeedEntry[] = []
     for (;;) {
-      const entries = await this.#store.feed.after(chain.at(-1)?.seq ?? start.seq, AT_ONCE)
+      const entries = await this.#store.feed.after(chain.at(-1)?.seq ?? start.seq, BATCH_SIZE)
       for (const entry of entries) {
         if (!isNext(entry, chain.at(-1) ?? start)) return undefined
         chain.push(entry)

@@ -32,9 +32,9 @@
  *
  * Frequent reads use a prepared list, whose queries are built once.
  */
-import type { Key, Page, Window } from '../contract/page.ts'
+import type { Key, Page, PageRequest } from '../contract/page.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
-import { must } from '../kit/must.ts'
+import { assertDefined } from '../kit/must.ts'
 import type { Database } from './database.ts'
 import { compareKeys, type KeyedOrder, type Order, type Part } from './keyset-order.ts'
 import {
@@ -42,7 +42,7 @@ import {
   limitedTo,
   merged,
   Parameter,
-  parametersOf,
+  createParameters,
   type Scalar,
   type Sql,
   Statement,
@@ -66,21 +66,21 @@ interface Listing<Row> {
   readonly ranges?: readonly Sql[]
   readonly order: Order | KeyedOrder
   readonly descending?: boolean
-  /** The key of a row. Default: the `keyOf` of the order. */
-  readonly keyOf?: (row: Row) => Key
+  /** The key of a row. Default: the `sortKey` of the order. */
+  readonly sortKey?: (row: Row) => Key
   /** Joins that are applied after the page is cut. PostgreSQL may otherwise start with the joined tables. */
   readonly around?: (page: Sql) => Sql
 }
 
 export interface List<Row> extends Listing<Row> {
-  readonly window: Window
+  readonly window: PageRequest
 }
 
 export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
   const { order, window } = list
   const down = isDown(list, window)
   const parts =
-    window.from === undefined ? [order.whole(down)] : order.beyond(placeOf(order, window.from), down)
+    window.from === undefined ? [order.all(down)] : order.after(cursorValues(order, window.from), down)
   return readPage(parts, window, (part, most) => rowsOfPart(db, list, part, down, most))
 }
 
@@ -96,9 +96,9 @@ export function preparedList<Row, Values extends StatementValues>(
   const lists: (PreparedList<Row> | undefined)[] = []
   const prepare = (values: Values) => {
     const present = names.filter(name => values[name] !== undefined)
-    return new PreparedList(write(parametersOf(present) as ParametersFor<Values>))
+    return new PreparedList(write(createParameters(present) as ParametersFor<Values>))
   }
-  return (db: Database, values: Values, window: Window): MaybePromise<Page<Row>> => {
+  return (db: Database, values: Values, window: PageRequest): MaybePromise<Page<Row>> => {
     let given = 0
     for (const name of names) given = given * 2 + Number(values[name] !== undefined)
     const list = lists[given] ?? prepare(values)
@@ -124,9 +124,9 @@ class PreparedList<Row> {
     this.#list = list
   }
 
-  page(db: Database, values: StatementValues, window: Window): MaybePromise<Page<Row>> {
+  page(db: Database, values: StatementValues, window: PageRequest): MaybePromise<Page<Row>> {
     const down = isDown(this.#list, window)
-    const place = window.from === undefined ? NO_PLACE : placeOf(this.#list.order, window.from)
+    const place = window.from === undefined ? NO_PLACE : cursorValues(this.#list.order, window.from)
     const [one, two, three, four] = place
     return readPage(this.#partsFrom(place.length, down), window, (part, most) =>
       db.all<Row>(new StatementCall(part, { ...values, one, two, three, four, most })),
@@ -143,26 +143,26 @@ class PreparedList<Row> {
     const { order } = this.#list
     const parts =
       place.length === 0
-        ? [order.whole(down)]
-        : order.beyond(
+        ? [order.all(down)]
+        : order.after(
             place.map(name => new Parameter(name)),
             down,
           )
     return parts.map(
-      part => new Statement(queryOf(this.#list, rangesOf(this.#list, part), part, new Parameter('most'))),
+      part => new Statement(buildQuery(this.#list, pageRanges(this.#list, part), part, new Parameter('most'))),
     )
   }
 }
 
-const isDown = ({ descending = false }: Listing<never>, { direction }: Window): boolean =>
+const isDown = ({ descending = false }: Listing<never>, { direction }: PageRequest): boolean =>
   descending !== (direction === 'backward')
 
-const placeOf = (order: Order, from: Key): readonly Scalar[] => order.placeOf?.(from) ?? from
+const cursorValues = (order: Order, from: Key): readonly Scalar[] => order.toCursorValues?.(from) ?? from
 
 /** Fetches one row more than requested, to find out whether there is another page. */
 function readPage<P, Row>(
   parts: readonly P[],
-  { first, direction }: Window,
+  { first, direction }: PageRequest,
   read: (part: P, most: number) => MaybePromise<Row[]>,
 ): MaybePromise<Page<Row>> {
   return chain(readParts(parts, first + 1, read), rows => {
@@ -180,7 +180,7 @@ function readParts<P, Row>(
   read: (part: P, most: number) => MaybePromise<Row[]>,
   index = 0,
 ): MaybePromise<Row[]> {
-  return chain(read(must(parts[index], 'a part of a list'), most), rows =>
+  return chain(read(assertDefined(parts[index], 'a part of a list'), most), rows =>
     rows.length === most || index + 1 === parts.length
       ? rows
       : chain(readParts(parts, most - rows.length, read, index + 1), more => [...rows, ...more]),
@@ -188,12 +188,12 @@ function readParts<P, Row>(
 }
 
 /** The conditions of each range within a part. */
-function rangesOf<Row>({ where = [], ranges }: Listing<Row>, part: Part): readonly (readonly Sql[])[] {
+function pageRanges<Row>({ where = [], ranges }: Listing<Row>, part: Part): readonly (readonly Sql[])[] {
   const conditions = part.where === undefined ? where : [...where, part.where]
   return ranges === undefined ? [conditions] : ranges.map(range => [range, ...conditions])
 }
 
-function queryOf<Row>(
+function buildQuery<Row>(
   { select, around = page => page }: Listing<Row>,
   ranges: readonly (readonly Sql[])[],
   { order }: Part,
@@ -210,24 +210,24 @@ function rowsOfPart<Row>(
   down: boolean,
   most: number,
 ): MaybePromise<Row[]> {
-  const ranges = rangesOf(list, part)
-  const read = (some: readonly (readonly Sql[])[]) => db.all<Row>(queryOf(list, some, part, most))
+  const ranges = pageRanges(list, part)
+  const read = (some: readonly (readonly Sql[])[]) => db.all<Row>(buildQuery(list, some, part, most))
   if (ranges.length === 0) return []
   if (ranges.length <= MAX_MERGED) return read(ranges)
   const reads: MaybePromise<Row[]>[] = []
   for (let at = 0; at < ranges.length; at += MAX_MERGED) reads.push(read(ranges.slice(at, at + MAX_MERGED)))
-  const [sign, keyOf] = [down ? -1 : 1, keyIn(list)]
+  const [sign, sortKey] = [down ? -1 : 1, keyIn(list)]
   return Promise.all(reads).then(found =>
     found
       .flat()
-      .sort((a, b) => sign * compareKeys(keyOf(a), keyOf(b)))
+      .sort((a, b) => sign * compareKeys(sortKey(a), sortKey(b)))
       .slice(0, most),
   )
 }
 
-/** A filtered page consists of the rows that `keeps` accepts. It reads at most `step` rows at a time, and `most` in total. */
+/** A filtered page consists of the rows that `filter` accepts. It reads at most `step` rows at a time, and `most` in total. */
 interface Picking<Row> {
-  readonly keeps: (row: Row) => boolean
+  readonly filter: (row: Row) => boolean
   /** Default: `MAX_STEP`. */
   readonly step?: number
   /** Default: `MAX_PICKED`. */
@@ -235,29 +235,29 @@ interface Picking<Row> {
 }
 
 /** A page of a filtered list. */
-export function pickedPage<Row>(db: Database, list: List<Row> & Picking<Row>): MaybePromise<Page<Row>> {
-  return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, keyOf: keyIn(list) })
+export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): MaybePromise<Page<Row>> {
+  return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, sortKey: keyIn(list) })
 }
 
-function keyIn<Row>({ keyOf, order }: List<Row>): (row: Row) => Key {
-  if (keyOf !== undefined) return keyOf
-  if ('keyOf' in order) return row => order.keyOf(row as object)
+function keyIn<Row>({ sortKey, order }: List<Row>): (row: Row) => Key {
+  if (sortKey !== undefined) return sortKey
+  if ('sortKey' in order) return row => order.sortKey(row as object)
   throw new Error('a list needs the key of its rows')
 }
 
 /** A filtered page of a list that `read` returns in pages of any size. */
 export function pickFrom<Row>(
-  read: (window: Window) => MaybePromise<Page<Row>>,
-  list: Picking<Row> & { readonly window: Window; readonly keyOf: (row: Row) => Key },
+  read: (window: PageRequest) => MaybePromise<Page<Row>>,
+  list: Picking<Row> & { readonly window: PageRequest; readonly sortKey: (row: Row) => Key },
 ): MaybePromise<Page<Row>> {
-  const { window: asked, keyOf, keeps, step: maxStep = MAX_STEP, most = MAX_PICKED } = list
+  const { window: asked, sortKey, filter, step: maxStep = MAX_STEP, most = MAX_PICKED } = list
   const backward = asked.direction === 'backward'
   let kept: Row[] = []
   let looked = 0
   let begin: Key | undefined
-  const step = (window: Window): MaybePromise<Page<Row>> =>
+  const step = (window: PageRequest): MaybePromise<Page<Row>> =>
     chain(read(window), ({ rows, more }) => {
-      const found = rows.filter(keeps)
+      const found = rows.filter(filter)
       if (kept.length === 0) kept = found
       else kept = backward ? [...found, ...kept] : [...kept, ...found]
       const [near, far] = backward ? [rows.at(-1), rows[0]] : [rows[0], rows.at(-1)]
@@ -265,9 +265,9 @@ export function pickFrom<Row>(
         const page = backward ? kept.slice(-asked.first) : kept.slice(0, asked.first)
         return { rows: page, more: kept.length > asked.first }
       }
-      begin ??= keyOf(near)
+      begin ??= sortKey(near)
       looked += rows.length
-      const end = keyOf(far)
+      const end = sortKey(far)
       if (looked >= most) {
         const span = backward ? { first: end, last: begin } : { first: begin, last: end }
         return { rows: kept, more: true, span }

@@ -40,7 +40,7 @@ import { user } from './transfer/users.ts'
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
 /** The interface of the store for all other modules: queries by subject, commands by name, and change notifications. */
-export interface Store extends ReturnType<typeof portOf> {
+export interface Store extends ReturnType<typeof createCommandPort> {
   /** The same store for an author: changes made by its commands are recorded in the audit log. */
   as(author: Author): Store
 }
@@ -69,7 +69,7 @@ export function createStore(engine: Engine): Store {
       },
   )
   const store: Store = {
-    ...portOf(
+    ...createCommandPort(
       engine,
       timings,
       portTo(name => (args: unknown) => run(name, args)),
@@ -91,7 +91,7 @@ function noteConflict(error: unknown): never {
   throw error
 }
 
-function portOf(
+function createCommandPort(
   engine: Engine,
   timings: Timings,
   port: CommandPort,

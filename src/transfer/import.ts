@@ -50,7 +50,7 @@ const FULL_BATCH = { weight: 10_000, characters: 4 * 1024 * 1024 }
 const ONE_BY_ONE_WEIGHT = 50
 const PASSWORD_WEIGHT = 200
 /** Fewer rows are written faster than indexes are rebuilt; with more, building one could take too long. */
-const ADDED_AT_ONCE = { least: 50_000, most: 20_000_000 }
+const BULK_INSERT_LINES = { least: 50_000, most: 20_000_000 }
 
 export interface ImportServices extends PrepareServices {
   readonly clock: Clock
@@ -151,7 +151,7 @@ export class Import {
   async *apply(): AsyncGenerator<ImportEvent> {
     const { commands, transfer } = this.#services.store
     const { count, lastOther, end } = this.#staged
-    const isMany = count >= ADDED_AT_ONCE.least && count <= ADDED_AT_ONCE.most
+    const isMany = count >= BULK_INSERT_LINES.least && count <= BULK_INSERT_LINES.most
     const addsAtOnce = isMany && (await transfer.hasFewerEntitlements(count))
     this.#lines = 0
     const seen = this.#options.continues ? new SeenLines() : undefined

@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
+import { singleSchema } from '../page.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
 import { Type } from '../schema.ts'
 
@@ -20,7 +20,7 @@ export const createStreamMarker = defineOperation('POST /helix/streams/markers',
   }),
   bodyFrom: 'anywhere',
   idempotent: true,
-  returns: oneOf(StreamMarker),
+  returns: singleSchema(StreamMarker),
   problems: ['user_not_found', 'not_live', 'vods_off', 'marker_forbidden'],
   example: {
     body: { user_id: '141981764', description: 'the jump' },

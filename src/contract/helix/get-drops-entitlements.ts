@@ -1,6 +1,6 @@
 import { appOrUser } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
 import { IdFilter, Uuid } from '../resources/id.ts'
 import { Type } from '../schema.ts'
@@ -19,8 +19,8 @@ export const getDropsEntitlements = defineOperation('GET /helix/entitlements/dro
     game_id: Type.Optional(IdFilter),
     fulfillment_status: Type.Optional(FulfillmentStatus),
   }),
-  page: { standard: 20, wholeBatchOf: ['id'], before: false },
-  returns: pageOf(Entitlement),
+  page: { default: 20, wholeBatchOf: ['id'], before: false },
+  returns: pageSchema(Entitlement),
   problems: ['no_organization', 'other_user_filter', 'game_forbidden', 'entitlement_forbidden'],
   example: {
     query: { game_id: '33214', first: 1 },

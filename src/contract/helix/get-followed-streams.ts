@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
@@ -11,8 +11,8 @@ export const getFollowedStreams = defineOperation('GET /helix/streams/followed',
   summary: 'List the live streams of the channels that the user follows, most viewers first.',
   access: user('user:read:follows'),
   query: Type.Object({ user_id: IdFilter }),
-  page: { standard: 100, before: false },
-  returns: pageOf(Stream),
+  page: { default: 100, before: false },
+  returns: pageSchema(Stream),
   problems: ['identity_mismatch'],
   example: {
     query: { user_id: '25009227' },

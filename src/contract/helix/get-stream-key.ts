@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
+import { singleSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { StreamKey } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
@@ -11,7 +11,7 @@ export const getStreamKey = defineOperation('GET /helix/streams/key', {
   summary: "Get the broadcaster's stream key.",
   access: user('channel:read:stream_key'),
   query: Type.Object({ broadcaster_id: IdFilter }),
-  returns: oneOf(StreamKey),
+  returns: singleSchema(StreamKey),
   problems: ['identity_mismatch'],
   example: {
     query: { broadcaster_id: '141981764' },

@@ -1,6 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import { exampleNames, IdFilter } from '../resources/id.ts'
 import { exampleMarker, MarkerListing } from '../resources/marker.ts'
 import { Type } from '../schema.ts'
@@ -14,8 +14,8 @@ export const getStreamMarkers = defineOperation('GET /helix/streams/markers', {
   access: user('user:read:broadcast', 'channel:manage:broadcast'),
   query: Type.Object({ user_id: Type.Optional(IdFilter), video_id: Type.Optional(IdFilter) }),
   exactlyOne: ['user_id', 'video_id'],
-  page: { standard: 20, before: true },
-  returns: pageOf(MarkerListing),
+  page: { default: 20, before: true },
+  returns: pageSchema(MarkerListing),
   problems: ['no_videos', 'video_not_found', 'channel_forbidden'],
   example: {
     query: { user_id: '141981764' },

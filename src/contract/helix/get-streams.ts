@@ -1,6 +1,6 @@
 import { anyone } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { pageSchema } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
@@ -21,8 +21,8 @@ export const getStreams = defineOperation('GET /helix/streams', {
     type: Type.Optional(Type.Enum(['all', 'live'])),
     language: Type.Optional(Type.Array(Type.String({ description: 'ISO 639-1 code.' }), upTo100)),
   }),
-  page: { standard: 20, wholeBatchOf: ['user_id', 'user_login'], before: true },
-  returns: pageOf(Stream),
+  page: { default: 20, wholeBatchOf: ['user_id', 'user_login'], before: true },
+  returns: pageSchema(Stream),
   cacheSeconds: 1,
   example: {
     query: { user_login: ['lunar_otter'] },

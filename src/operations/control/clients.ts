@@ -1,4 +1,4 @@
-import { hashOf, mintSecret } from '../../auth/tokens.ts'
+import { hashToken, mintSecret } from '../../auth/tokens.ts'
 import {
   createClient,
   deleteClient,
@@ -22,7 +22,7 @@ export const handleCreateClient = implement(createClient, async ({ body }, { sto
       organization_id: body.organization_id?.toLowerCase() ?? null,
       kind,
     },
-    secret_hash: secret ? hashOf(secret) : null,
+    secret_hash: secret ? hashToken(secret) : null,
   })
   return isRefusal(client) ? client : { data: [{ ...client, ...(secret && { secret }) }] }
 })
@@ -42,7 +42,7 @@ export const handlePatchClient = implement(patchClient, async ({ params, body },
 
 export const handleRotateClientSecret = implement(rotateClientSecret, async ({ params }, { store }) => {
   const secret = mintSecret('secret')
-  const client = await store.commands.setClientSecret({ id: params.client_id, secret_hash: hashOf(secret) })
+  const client = await store.commands.setClientSecret({ id: params.client_id, secret_hash: hashToken(secret) })
   return isRefusal(client) ? client : { data: [{ ...client, secret }] }
 })
 

@@ -11,7 +11,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import { asEventDelivery, deliverySortKey, eventSortKey } from '../../store/queries/event-deliveries.ts'
 import { asEventSubscription, subscriptionSortKey } from '../../store/queries/event-subscriptions.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 export const handleListEvents = implement(listEvents, async ({ query, window, paginate }, { store }) => {
   const page = await store.eventDeliveries.events(query, window)
@@ -38,7 +38,7 @@ export const handleReplayEvents = implement(replayEvents, async ({ body }, { sto
   const { subscription_id } = body
   if (subscription_id !== undefined && (await store.eventSubscriptions.find(subscription_id)) === undefined)
     return refuse('not_found', 'subscription', subscription_id)
-  const since = isoMillis(timestampOf(body.since))
+  const since = isoMillis(toTimestamp(body.since))
   let messages = 0
   let before = Number.MAX_SAFE_INTEGER
   for (;;) {

@@ -1,4 +1,4 @@
-import { hashOf, mintSecret } from '../../auth/tokens.ts'
+import { hashToken, mintSecret } from '../../auth/tokens.ts'
 import {
   deleteMediaServer,
   getMediaServer,
@@ -26,7 +26,7 @@ export const handlePutMediaServer = implement(putMediaServer, async ({ params, b
     )
   const secret = mintSecret('media')
   const created_at = isoMillis(clock.now())
-  const secret_hash = hashOf(secret)
+  const secret_hash = hashToken(secret)
   const put = await store.commands.putMediaServer({ ...params, ...body, secret_hash, created_at })
   return isRefusal(put) ? put : { data: [{ ...put.server, ...(put.isNew && { secret }) }] }
 })
@@ -50,7 +50,7 @@ export const handleRotateMediaServerSecret = implement(
   async ({ params: { name }, body }, { store, clock }) => {
     const secret = mintSecret('media')
     const previous_until = clock.now() + (body.grace_seconds ?? OVERLAP_SECONDS) * 1000
-    const rotation = { name, secret_hash: hashOf(secret), previous_until }
+    const rotation = { name, secret_hash: hashToken(secret), previous_until }
     const server = await store.commands.rotateMediaServerSecret(rotation)
     return isRefusal(server) ? server : { data: [{ ...server, secret }] }
   },

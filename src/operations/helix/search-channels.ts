@@ -3,7 +3,7 @@ import { imageUrl } from '../../contract/image-urls.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { FoundChannel } from '../../contract/resources/found-channel.ts'
 import type { FoundStream } from '../../directory/channel-search.ts'
-import { channelSearchOf, foundKey } from '../../domain/channel-search.ts'
+import { parseChannelSearch, foundKey } from '../../domain/channel-search.ts'
 import type { MatchingChannel } from '../../store/queries/channel-search.ts'
 import { implement } from '../implement.ts'
 
@@ -11,7 +11,7 @@ import { implement } from '../implement.ts'
 export const handleSearchChannels = implement(
   searchChannels,
   async ({ query, window, paginate }, { directory, store, publicUrl }) => {
-    const search = channelSearchOf(query.query)
+    const search = parseChannelSearch(query.query)
     if (search === undefined) return refuse('missing_parameter', 'query')
     if (!directory.isComplete) await directory.complete()
     if (query.live_only?.toLowerCase() === 'true') {
@@ -23,7 +23,7 @@ export const handleSearchChannels = implement(
     }
     const page = await store.channelSearch.page(search, window)
     return {
-      data: page.rows.map(channel => render(channel, directory.streamOf(channel.id), publicUrl)),
+      data: page.rows.map(channel => render(channel, directory.findStream(channel.id), publicUrl)),
       pagination: paginate(page, channel => foundKey(search, channel.login)),
     }
   },

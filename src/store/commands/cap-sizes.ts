@@ -21,7 +21,7 @@ export const CAPS = {
 } as const
 
 /** Maximum rows deleted per command: keeps it short even on a store filled before there were caps. */
-const AT_ONCE = 200
+const BATCH_SIZE = 200
 
 /** The rows beyond the cap, of a list that is sorted newest first and excludes the row just added. */
-export const beyond = (cap: number): Sql => sql`${limitedTo(AT_ONCE)} offset cast(${cap - 1} as integer)`
+export const after = (cap: number): Sql => sql`${limitedTo(BATCH_SIZE)} offset cast(${cap - 1} as integer)`

@@ -4,7 +4,7 @@ import type { Channel } from '../../contract/resources/channel.ts'
 import { namesAs } from '../../contract/resources/id.ts'
 import type { User } from '../../contract/resources/user.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
-import { topicOf } from '../../domain/event-subscription.ts'
+import { eventTopic } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/channels.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
@@ -16,21 +16,21 @@ interface Named {
   readonly display_name: string
 }
 
-export async function namesOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
+export async function findNames(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
   const rows = await tx.all<Named>(
     sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(ids)])}`,
   )
   return new Map(rows.map(row => [row.id, row]))
 }
 
-const broadcasterOf = (user: Named) => namesAs('broadcaster_user', user)
+const broadcasterNames = (user: Named) => namesAs('broadcaster_user', user)
 
 export async function emitOnline(
   tx: Transaction,
   stream: { id: string; user_id: string; user_login: string; user_name: string; started_at: string },
 ): Promise<void> {
   const { id, user_id, user_login, user_name, started_at } = stream
-  const broadcaster = broadcasterOf({ id: user_id, login: user_login, display_name: user_name })
+  const broadcaster = broadcasterNames({ id: user_id, login: user_login, display_name: user_name })
   await emit(tx, 'stream.online', [user_id], async () => [
     { subject: user_id, event: { id, ...broadcaster, type: 'live', started_at } },
   ])
@@ -38,8 +38,8 @@ export async function emitOnline(
 
 export async function emitOffline(tx: Transaction, user_id: string): Promise<void> {
   await emit(tx, 'stream.offline', [user_id], async () => {
-    const names = await namesOf(tx, [user_id])
-    return [...names.values()].map(user => ({ subject: user_id, event: broadcasterOf(user) }))
+    const names = await findNames(tx, [user_id])
+    return [...names.values()].map(user => ({ subject: user_id, event: broadcasterNames(user) }))
   })
 }
 
@@ -55,8 +55,8 @@ export async function emitChannelUpdate(tx: Transaction, before: Channel, channe
 }
 
 /** The channels of a game that have a subscription to their changes. */
-export async function watchedChannelsOf(tx: Transaction, game_id: string): Promise<string[]> {
-  const topics = topicOf(eventTypeNamed('channel.update'), '')
+export async function findWatchedChannels(tx: Transaction, game_id: string): Promise<string[]> {
+  const topics = eventTopic(eventTypeNamed('channel.update'), '')
   const rows = await tx.all<{ user_id: string }>(
     sql`select distinct c.user_id from channels c
           join event_subscriptions s on s.topic = cast(${topics} as text) || c.user_id and s.ended_at is null
@@ -72,7 +72,7 @@ export async function emitChannels(tx: Transaction, user_ids: readonly string[])
     return channels.map(({ user_id, user_login, user_name, game_id, game_name, ...channel }) => ({
       subject: user_id,
       event: {
-        ...broadcasterOf({ id: user_id, login: user_login, display_name: user_name }),
+        ...broadcasterNames({ id: user_id, login: user_login, display_name: user_name }),
         title: channel.title,
         language: channel.language,
         category_id: game_id,
@@ -89,11 +89,11 @@ export async function emitFollows(
 ): Promise<void> {
   const subjects = follows.map(follow => follow.broadcaster_id)
   await emit(tx, 'channel.follow', subjects, async () => {
-    const names = await namesOf(tx, [...subjects, ...follows.map(follow => follow.user_id)])
+    const names = await findNames(tx, [...subjects, ...follows.map(follow => follow.user_id)])
     return follows.flatMap(({ user_id, broadcaster_id, followed_at }) => {
       const [user, broadcaster] = [names.get(user_id), names.get(broadcaster_id)]
       if (user === undefined || broadcaster === undefined) return []
-      const event = { ...namesAs('user', user), ...broadcasterOf(broadcaster), followed_at }
+      const event = { ...namesAs('user', user), ...broadcasterNames(broadcaster), followed_at }
       return [{ subject: broadcaster_id, event }]
     })
   })
@@ -127,10 +127,10 @@ export async function emitMarker(
 ): Promise<void> {
   const { video_id, broadcaster_id, creator_id } = of
   await emit(tx, 'strand.marker.create', [broadcaster_id], async () => {
-    const names = await namesOf(tx, [broadcaster_id, creator_id])
+    const names = await findNames(tx, [broadcaster_id, creator_id])
     const [broadcaster, creator] = [names.get(broadcaster_id), names.get(creator_id)]
     if (broadcaster === undefined || creator === undefined) return []
     const by = namesAs('creator_user', creator)
-    return [{ subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterOf(broadcaster), ...by } }]
+    return [{ subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterNames(broadcaster), ...by } }]
   })
 }

@@ -1,4 +1,4 @@
-import { grouped } from '../../contract/grouped.ts'
+import { formatThousands } from '../../contract/grouped.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { type Channel, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import { isChange } from '../../domain/audit.ts'
@@ -80,7 +80,7 @@ async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: st
   await tx.run(sql`update streams set video_id = ${video_id} where user_id = ${user_id}`)
 }
 
-const TOO_MANY_EDITORS = `The channel has ${grouped(MAX_EDITORS)} editors already`
+const TOO_MANY_EDITORS = `The channel has ${formatThousands(MAX_EDITORS)} editors already`
 
 /** Adds an editor to a channel. For an existing editor, only the time is changed, if one is given. */
 export async function putEditor(

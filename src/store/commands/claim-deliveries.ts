@@ -2,7 +2,7 @@ import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import type { Transaction } from '../database.ts'
 import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
-import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 /** A message to send now, as the process that claimed it gets it, with its subscription; the id is that of the message. */
 export interface ClaimedDelivery extends EventSubscriptionRow {
@@ -83,7 +83,7 @@ async function joinMessages(
   )
   if (joining.length === 0) return
   await tx.run(
-    sql`update event_deliveries set message = j.message from ${tableOf(joining, ['id', 'message'])} as j
+    sql`update event_deliveries set message = j.message from ${valuesTable(joining, ['id', 'message'])} as j
         where event_deliveries.id = j.id`,
   )
 }

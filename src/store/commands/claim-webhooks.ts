@@ -280,14 +280,14 @@ class WebhookClaim {
             found.map(row => row.id),
           )}`,
     )
-    const bytesOf = new Map(sizes.map(({ seq, bytes }) => [String(seq), Number(bytes) + ENTRY_BYTES]))
-    const sizeOf = (row: { event_seq: number | string }) => bytesOf.get(String(row.event_seq)) ?? 0
+    const bytesBySeq = new Map(sizes.map(({ seq, bytes }) => [String(seq), Number(bytes) + ENTRY_BYTES]))
+    const bodySize = (row: { event_seq: number | string }) => bytesBySeq.get(String(row.event_seq)) ?? 0
     let left =
-      BATCH_BYTES - found.filter(row => row.id === first.id).reduce((sum, row) => sum + sizeOf(row), 0)
+      BATCH_BYTES - found.filter(row => row.id === first.id).reduce((sum, row) => sum + bodySize(row), 0)
     const joining: { id: string }[] = []
     for (const row of found) {
       if (this.claims.has(row.id)) continue
-      left -= sizeOf(row)
+      left -= bodySize(row)
       if (left < 0) break
       joining.push(row)
     }

@@ -2,15 +2,15 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
-import { sql, tableOf } from '../sql/tag.ts'
+import { sql, valuesTable } from '../sql/tag.ts'
 
 const dismissed: RowWrite<{ readonly user_id: string; readonly now: string }> = rows =>
   sql`update publish_sessions set ended_at = d.now, dismissed_at = d.now
-      from ${tableOf(rows, ['user_id', 'now'])} as d
+      from ${valuesTable(rows, ['user_id', 'now'])} as d
       where publish_sessions.user_id = d.user_id and publish_sessions.ended_at is null`
 
 /** Ends the live session of a channel, and orders that its publisher be disconnected. */
-export async function dismissPublisher(
+export async function disconnectPublisher(
   tx: Transaction,
   { user_id, now }: { user_id: string; now: number },
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function dismissDeparted(
 ): Promise<void> {
   const at = isoMillis(now)
   await tx.run(
-    sql`insert into departed_publishers (adapter, server, session, login, departed_at, dismissed_at)
+    sql`insert into disconnected_publishers (adapter, server, session, login, departed_at, dismissed_at)
         select p.adapter, p.server, p.session, p.published_as, cast(${at} as text), cast(${at} as text)
         from publish_sessions p
         where p.user_id = ${user_id} and (p.ended_at is null or p.dismissed_at is not null) and p.adapter <> 'embedded'
@@ -37,5 +37,5 @@ export async function dismissDeparted(
 export async function settleDismissal(tx: Transaction, args: SessionId): Promise<void> {
   const isSession = sql`adapter = ${args.adapter} and server = ${args.server} and session = ${args.session}`
   await tx.run(sql`update publish_sessions set dismissed_at = null where ${isSession}`)
-  await tx.run(sql`update departed_publishers set dismissed_at = null where ${isSession}`)
+  await tx.run(sql`update disconnected_publishers set dismissed_at = null where ${isSession}`)
 }

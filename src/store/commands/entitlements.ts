@@ -15,7 +15,7 @@ import {
   updateStatus,
 } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/must.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Transaction } from '../database.ts'
 import {
@@ -55,14 +55,14 @@ export async function grantEntitlements(
   })
   if (unknown !== undefined) return unknown
 
-  const owners = await organizationsOf(tx, grants)
+  const owners = await findOrganizations(tx, grants)
   const rows = new Map<string, Entitlement>()
   const existing = await entitlementQueries(tx).named(grants.map(grant => grant.id))
   for (const { organization_id: _, ...row } of existing) rows.set(row.id, row)
 
   const fresh: (Entitlement & { organization_id: string })[] = []
   for (const grant of grants) {
-    const organization_id = must(owners.ofBenefit.get(grant.benefit_id), 'the organization of a benefit')
+    const organization_id = assertDefined(owners.ofBenefit.get(grant.benefit_id), 'the organization of a benefit')
     const ofGame = owners.ofGame.get(grant.game_id) ?? null
     if (ofGame !== null && ofGame !== organization_id) {
       return refuse(
@@ -107,7 +107,7 @@ function isRepeat(known: Entitlement, grant: Grant): boolean {
   )
 }
 
-async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
+async function findOrganizations(tx: Transaction, grants: readonly Grant[]) {
   const benefits = await tx.all<{ id: string; organization_id: string }>(
     sql`select id, organization_id from benefits where ${isOneOf(
       sql`id`,
@@ -181,7 +181,7 @@ export async function updateEntitlements(
     const candidate = found.get(id)
     const status = updateStatus(id, candidate, reach, failing)
     statuses.push([echo, status])
-    if (status === 'SUCCESS') succeeded.push(must(candidate, 'an updated row'))
+    if (status === 'SUCCESS') succeeded.push(assertDefined(candidate, 'an updated row'))
   }
 
   for (const [time, rows] of Map.groupBy(succeeded, row => movedForward(row.last_updated, now))) {

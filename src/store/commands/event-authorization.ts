@@ -47,7 +47,7 @@ export async function authorize(
       ? { by: wanted.owner }
       : refuse('subscription_forbidden', 'the user must be the broadcaster or an editor')
   }
-  const by = await authorizerOf(tx, access, wanted, now)
+  const by = await findAuthorizer(tx, access, wanted, now)
   if (by !== undefined) return { by }
   return refuse(
     'subscription_forbidden',
@@ -56,7 +56,7 @@ export async function authorize(
 }
 
 /** The broadcaster or an editor who has authorized the client of a webhook; the broadcaster first, who stays longest. */
-async function authorizerOf(
+async function findAuthorizer(
   tx: Transaction,
   access: EditorAccess,
   { client_id, condition }: { readonly client_id: string; readonly condition: Condition },
@@ -102,7 +102,7 @@ export async function stillAuthorizedBy(
   now: number,
 ): Promise<string | undefined> {
   const condition = JSON.parse(row.condition) as Condition
-  if (method === 'webhook') return authorizerOf(tx, access, { client_id, condition }, now)
+  if (method === 'webhook') return findAuthorizer(tx, access, { client_id, condition }, now)
   const isAuthorized =
     (await isOwnerOrEditor(tx, condition.broadcaster_user_id ?? '', owner)) &&
     (await hasAuthorized(tx, { client_id, user_id: owner, scope: access.scope, now }))

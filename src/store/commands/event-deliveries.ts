@@ -5,7 +5,7 @@ import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
-import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
 
@@ -90,7 +90,7 @@ async function settleDelivered(
     sql`update event_deliveries set status = 'delivered', due_at = null, waits_in = null, finished_at = ${finished_at},
           answer_status = cast(done.answer_status as integer), answer = null,
           milliseconds = cast(done.milliseconds as integer)
-        from ${tableOf(rows, ['id', 'answer_status', 'milliseconds'])} as done
+        from ${valuesTable(rows, ['id', 'answer_status', 'milliseconds'])} as done
         where event_deliveries.id = done.id and due_at is not null`,
   )
 }
@@ -117,7 +117,7 @@ export async function resendDelivery(
   return asEventDelivery(row)
 }
 
-const REPLAYED_AT_ONCE = 500
+const REPLAY_BATCH_SIZE = 500
 
 /** Sends finished notifications since a time again, the newest first: some of them. `last` is null at the end. */
 export async function replayDeliveries(
@@ -130,7 +130,7 @@ export async function replayDeliveries(
     sql`select d.seq, d.message, d.created_at,
           case when d.kind = 'notification' and d.due_at is null and s.status = 'enabled' then 1 else 0 end as finished
         from event_deliveries d join event_subscriptions s on s.id = d.subscription_id
-        where d.seq < ${args.before} and ${of} order by d.seq desc${limitedTo(REPLAYED_AT_ONCE)}`,
+        where d.seq < ${args.before} and ${of} order by d.seq desc${limitedTo(REPLAY_BATCH_SIZE)}`,
   )
   const since = rows.filter(row => row.created_at >= args.since)
   const messages = [...new Set(since.filter(row => row.finished === 1).map(row => row.message))]
@@ -139,6 +139,6 @@ export async function replayDeliveries(
     tx.record({ subject: 'events', after: { replayed: messages.length, since: args.since } })
     tx.announce()
   }
-  const isEnd = since.length < REPLAYED_AT_ONCE
+  const isEnd = since.length < REPLAY_BATCH_SIZE
   return { messages: messages.length, last: isEnd ? null : Number(rows.at(-1)?.seq) }
 }

@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, valuesTable } from '../sql/tag.ts'
 import { emitFollows } from './channel-events.ts'
 import { refuseUnknown } from './references.ts'
 
@@ -52,14 +52,14 @@ export async function lockCountsAround(tx: Transaction, user_id: string): Promis
 async function newFollows(tx: Transaction, follows: readonly Follow[], now: number) {
   const pairs = follows.map(({ user_id, broadcaster_id }) => ({ user_id, broadcaster_id }))
   const known = await tx.all<{ user_id: string; broadcaster_id: string }>(
-    sql`select f.user_id, f.broadcaster_id from ${tableOf(pairs, ['user_id', 'broadcaster_id'])} as given
+    sql`select f.user_id, f.broadcaster_id from ${valuesTable(pairs, ['user_id', 'broadcaster_id'])} as given
         join follows f on f.user_id = given.user_id and f.broadcaster_id = given.broadcaster_id`,
   )
-  const pairOf = (row: { user_id: string; broadcaster_id: string }) => `${row.user_id}/${row.broadcaster_id}`
-  const old = new Set(known.map(pairOf))
+  const followKey = (row: { user_id: string; broadcaster_id: string }) => `${row.user_id}/${row.broadcaster_id}`
+  const old = new Set(known.map(followKey))
   const fresh = new Map<string, { user_id: string; broadcaster_id: string; followed_at: string }>()
   for (const { user_id, broadcaster_id, followed_at = isoSeconds(now) } of follows) {
-    const pair = pairOf({ user_id, broadcaster_id })
+    const pair = followKey({ user_id, broadcaster_id })
     if (!old.has(pair) && !fresh.has(pair)) fresh.set(pair, { user_id, broadcaster_id, followed_at })
   }
   return [...fresh.values()]
@@ -74,7 +74,7 @@ async function putDated(tx: Transaction, follows: readonly Follow[]): Promise<nu
   return tx.run(
     sql`insert into follows (user_id, broadcaster_id, followed_at)
         select user_id, broadcaster_id, min(followed_at)
-        from ${tableOf(dated, ['user_id', 'broadcaster_id', 'followed_at'])} as given
+        from ${valuesTable(dated, ['user_id', 'broadcaster_id', 'followed_at'])} as given
         where 1 = 1 group by user_id, broadcaster_id
         on conflict (user_id, broadcaster_id) do update set followed_at = excluded.followed_at
         where follows.followed_at <> excluded.followed_at`,
@@ -89,7 +89,7 @@ async function putUndated(tx: Transaction, follows: readonly Follow[], now: numb
   return tx.run(
     sql`insert into follows (user_id, broadcaster_id, followed_at)
         select distinct user_id, broadcaster_id, cast(${isoSeconds(now)} as text)
-        from ${tableOf(pairs, ['user_id', 'broadcaster_id'])} as given where 1 = 1
+        from ${valuesTable(pairs, ['user_id', 'broadcaster_id'])} as given where 1 = 1
         on conflict (user_id, broadcaster_id) do nothing`,
   )
 }

@@ -4,7 +4,7 @@ import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
 import { gameColumns, gameQueries } from '../queries/games.ts'
 import { sql } from '../sql/tag.ts'
-import { emitChannels, watchedChannelsOf } from './channel-events.ts'
+import { emitChannels, findWatchedChannels } from './channel-events.ts'
 import { deleteById, refuseUnknown } from './references.ts'
 import { publishStreams } from './streams.ts'
 
@@ -29,7 +29,7 @@ export async function putGame(
   if (before !== undefined && (before.name !== name || before.igdb_id !== game.igdb_id))
     await publishStreams(tx, sql`c.game_id = ${args.id}`)
   if (before !== undefined && before.name !== name)
-    await emitChannels(tx, await watchedChannelsOf(tx, args.id))
+    await emitChannels(tx, await findWatchedChannels(tx, args.id))
   tx.record({ subject: `game/${args.id}`, before, after: game })
   return game
 }
@@ -44,7 +44,7 @@ export async function deleteGame(tx: Transaction, args: { id: string }) {
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )
-  const watched = await watchedChannelsOf(tx, args.id)
+  const watched = await findWatchedChannels(tx, args.id)
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
   await emitChannels(tx, watched)
   const refused = await deleteById(tx, 'game', args.id)

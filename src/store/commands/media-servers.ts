@@ -8,7 +8,7 @@ import { sql } from '../sql/tag.ts'
 import { closeOtherSessions } from './publish-sessions.ts'
 import { refuseUnknown } from './references.ts'
 
-const subjectOf = (name: string): string => `media-server/${name}`
+const mediaServerSubject = (name: string): string => `media-server/${name}`
 
 /** Creates or updates a media server. The secret is used only if it is new. */
 export async function putMediaServer(
@@ -35,7 +35,7 @@ export async function putMediaServer(
   if (before === undefined)
     await mediaServerColumns.insert(tx, [server], () => ({ secret_hash: args.secret_hash }))
   else await mediaServerColumns.update(tx, server)
-  tx.record({ subject: subjectOf(name), ...(before && { before }), after: server })
+  tx.record({ subject: mediaServerSubject(name), ...(before && { before }), after: server })
   return { server, isNew: before === undefined }
 }
 
@@ -52,7 +52,7 @@ export async function rotateMediaServerSecret(
   const server = changed === 0 ? undefined : await mediaServerQueries(tx).find(args.name)
   if (server === undefined) return refuse('name_not_found', 'media server', args.name)
   tx.record({
-    subject: `${subjectOf(args.name)}/secret`,
+    subject: `${mediaServerSubject(args.name)}/secret`,
     after: { valid_until: isoMillis(args.previous_until) },
   })
   return server
@@ -67,6 +67,6 @@ export async function deleteMediaServer(
   if (before === undefined) return refuse('name_not_found', 'media server', args.name)
   await closeOtherSessions(tx, { adapter: before.adapter, server: args.name, sessions: [] })
   await tx.run(sql`delete from media_servers where name = ${args.name}`)
-  tx.record({ subject: subjectOf(args.name), before })
+  tx.record({ subject: mediaServerSubject(args.name), before })
   return undefined
 }

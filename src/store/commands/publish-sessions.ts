@@ -37,10 +37,10 @@ import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
-import { type BroadcastsDue, forgottenSessions, limitsOf } from '../queries/streams.ts'
-import { isOneOf, limitedTo, lockRows, sql, tableOf } from '../sql/tag.ts'
-import { dismissPublisher } from './dismissals.ts'
-import { startStream, takeOffAir } from './streams.ts'
+import { type BroadcastsDue, forgottenSessions, dueLimits } from '../queries/streams.ts'
+import { isOneOf, limitedTo, lockRows, sql, valuesTable } from '../sql/tag.ts'
+import { disconnectPublisher } from './dismissals.ts'
+import { startStream, endRunningStream } from './streams.ts'
 
 interface SessionRow extends SessionId {
   readonly user_id: string
@@ -91,15 +91,15 @@ export async function openSession(
   )
   const isOfSameServer = other?.adapter === args.adapter && other.server === args.server
   const second = (isOfSameServer && args.second_publisher) || channel.second_publisher
-  const admission = admit(args.now, same && timesOf(same), other && timesOf(other), second)
+  const admission = admit(args.now, same && sessionTimes(same), other && sessionTimes(other), second)
   if (admission === 'busy') return refuse('channel_busy')
   if (admission === 'late') return refuse('session_ended')
   const now = isoMillis(args.now)
   if (isReused && row.ended_at === null) await close(tx, row, row.alive_at)
-  if (admission === 'take over') await dismissPublisher(tx, args)
+  if (admission === 'take over') await disconnectPublisher(tx, args)
   const stream = await startStream(tx, { ...args, started_at: `${now.slice(0, 19)}Z` })
   if (isRefusal(stream)) return stream
-  await tx.run(sql`delete from departed_publishers where ${isSession(args)}`)
+  await tx.run(sql`delete from disconnected_publishers where ${isSession(args)}`)
   await tx.run(
     sql`insert into publish_sessions
           (adapter, server, session, user_id, stream_id, watch_url, started_at, alive_at, ended_at, published_as)
@@ -116,7 +116,7 @@ export async function openSession(
     stream_id: stream.id,
     video_id: running?.video_id ?? null,
     started_at: stream.started_at,
-    replaced: admission === 'take over' && other !== undefined ? idOf(other) : null,
+    replaced: admission === 'take over' && other !== undefined ? toSessionId(other) : null,
   }
 }
 
@@ -147,9 +147,9 @@ export async function kickPublisher(
     sql`${columns} where user_id = ${args.user_id} and ended_at is null${lockRows}`,
   )
   if (session === undefined) return refuse('no_publisher', user.login)
-  await dismissPublisher(tx, args)
+  await disconnectPublisher(tx, args)
   await close(tx, session, isoMillis(args.now))
-  tx.record({ subject: `channel/${args.user_id}/publisher`, before: idOf(session) })
+  tx.record({ subject: `channel/${args.user_id}/publisher`, before: toSessionId(session) })
   return undefined
 }
 
@@ -207,7 +207,7 @@ export async function reportEncoders(
   },
 ): Promise<void> {
   if (args.encoders.length === 0) return
-  const given = tableOf(
+  const given = valuesTable(
     args.encoders.map(({ session, status }) => ({ session, encoder: JSON.stringify(status) })),
     ['session', 'encoder'],
   )
@@ -218,36 +218,36 @@ export async function reportEncoders(
   )
 }
 
-const AT_ONCE = 100
+const BATCH_SIZE = 100
 
 /**
  * Ends sessions without a sign of life, then streams without a publisher since before the grace period, and deletes sessions
  * that ended long ago: some of each, as long as `hasSilentBroadcasts` finds any.
  */
 export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue): Promise<void> {
-  const limits = limitsOf(args)
+  const limits = dueLimits(args)
   const { silentBefore, stoppedBefore } = limits
   const silent = await tx.all<SessionRow>(
     sql`${columns} where ended_at is null and alive_at < ${silentBefore}
-        order by alive_at${limitedTo(AT_ONCE)}${lockRows}`,
+        order by alive_at${limitedTo(BATCH_SIZE)}${lockRows}`,
   )
   for (const session of silent) await close(tx, session, session.alive_at)
   const stopped = await tx.all<{ user_id: string; stopped_at: string }>(
     sql`select user_id, stopped_at from streams
         where stopped_at <= ${stoppedBefore}
-        order by stopped_at${limitedTo(AT_ONCE)}${lockRows}`,
+        order by stopped_at${limitedTo(BATCH_SIZE)}${lockRows}`,
   )
   for (const { user_id, stopped_at } of stopped) {
-    const ended = await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
+    const ended = await endRunningStream(tx, { user_id, now: Date.parse(stopped_at) })
     if (ended?.video_id) await capMarkers(tx, { ...ended, video_id: ended.video_id, stopped_at })
   }
   await tx.run(
     sql`delete from publish_sessions where (adapter, server, session) in (
           select adapter, server, session from publish_sessions
           where ${forgottenSessions(limits)}
-          order by ended_at${limitedTo(AT_ONCE)})`,
+          order by ended_at${limitedTo(BATCH_SIZE)})`,
   )
-  await tx.run(sql`delete from departed_publishers where departed_at < ${limits.departedBefore}`)
+  await tx.run(sql`delete from disconnected_publishers where departed_at < ${limits.departedBefore}`)
 }
 
 /** Markers of the time in which a publisher was expected back get the last position of the video. */
@@ -278,9 +278,9 @@ async function markEnded(tx: Transaction, session: SessionId, ended_at: string):
   await tx.run(sql`update publish_sessions set ended_at = ${ended_at} where ${isSession(session)}`)
 }
 
-const idOf = ({ adapter, server, session }: SessionId): SessionId => ({ adapter, server, session })
+const toSessionId = ({ adapter, server, session }: SessionId): SessionId => ({ adapter, server, session })
 
-const timesOf = ({ alive_at, ended_at }: SessionRow) => ({
+const sessionTimes = ({ alive_at, ended_at }: SessionRow) => ({
   alive_at: Date.parse(alive_at),
   ended_at: ended_at === null ? null : Date.parse(ended_at),
 })

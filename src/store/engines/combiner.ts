@@ -22,7 +22,7 @@ interface Combined<Input = never> {
   send(inputs: readonly Input[]): Promise<(input: Input) => unknown>
 }
 
-export class Combiner implements Pick<Transaction, 'rowsOf' | 'write'> {
+export class Combiner implements Pick<Transaction, 'lookUp' | 'write'> {
   readonly #db: Pick<Transaction, 'all' | 'run'>
   /** By statement, in the order in which they were first asked for. */
   #statements = new Map<object, Combined>()
@@ -31,7 +31,7 @@ export class Combiner implements Pick<Transaction, 'rowsOf' | 'write'> {
     this.#db = db
   }
 
-  rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): Promise<Row[]> {
+  lookUp<Row>(lookup: Lookup<Row>, values: readonly string[]): Promise<Row[]> {
     return this.#ask(lookup, values, async inputs => {
       const rows = await this.#db.all<Row>(lookupQuery(lookup, [...new Set(inputs.flat())], lockFreeRows))
       const found = Map.groupBy(rows, row => row[lookup.column] as string)

@@ -12,14 +12,14 @@
 import type { SQL } from 'bun'
 import { Histogram } from '../../kit/histogram.ts'
 import type { Metrics } from '../../kit/metrics.ts'
-import { type CommandName, channelOf } from '../command-list.ts'
+import { type CommandName, groupedChannel } from '../command-list.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isLockTimeout, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
-import { LOCK_MILLISECONDS, type Pools, sizesOf, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
+import { LOCK_MILLISECONDS, type Pools, poolSizes, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
 import { PostgresTransaction, type TransactionLimits } from './postgres-transaction.ts'
 import { type Job, runCommand, runGroup, type Writable } from './run-command.ts'
 import { createWorkQueue, type WorkQueue } from './work-queue.ts'
@@ -59,14 +59,14 @@ export class PostgresCommands {
   #lockWaits = 0
 
   constructor(options: { readonly connections: number }) {
-    const places = Math.max(1, Math.floor(sizesOf(options).writing * BLOCKED_SHARE))
+    const places = Math.max(1, Math.floor(poolSizes(options).writing * BLOCKED_SHARE))
     this.#blocked = createWorkQueue(places, LOCK_MILLISECONDS)
   }
 
   async run(pools: Pools, job: Job, deadline: number): Promise<CommandOutcome> {
     const pending = { ...job, deadline }
     if (NOT_DURABLE.has(job.name)) return this.#runAlone(pools.leasing, pending, false)
-    if (channelOf(job) === undefined) return this.#runAlone(pools.writing, pending)
+    if (groupedChannel(job) === undefined) return this.#runAlone(pools.writing, pending)
     return (await this.#groupsOn(pools).ask(pending)) ?? this.#runAlone(pools.writing, pending)
   }
 

@@ -5,9 +5,9 @@
  */
 import type { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
-import { inTime } from '../../kit/in-time.ts'
+import { withTimeout } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/must.ts'
 import { Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
@@ -20,7 +20,7 @@ import {
   type PoolOptions,
   type Pools,
   PREPARE_MILLISECONDS,
-  poolsOf,
+  listPools,
 } from './postgres-pools.ts'
 
 const PROBE_INTERVAL_MILLISECONDS = 1000
@@ -78,8 +78,8 @@ export class Primary {
       throw new Unavailable(`no writable PostgreSQL server: ${this.#reasons()}`)
     }
     // A primary that was found is worth the time that its connections take on a busy machine.
-    return inTime(MAX_WAIT_MILLISECONDS, promise, () =>
-      this.#isOpening ? inTime(2 * PREPARE_MILLISECONDS, promise, fail) : fail(),
+    return withTimeout(MAX_WAIT_MILLISECONDS, promise, () =>
+      this.#isOpening ? withTimeout(2 * PREPARE_MILLISECONDS, promise, fail) : fail(),
     )
   }
 
@@ -138,7 +138,7 @@ export class Primary {
     await this.#probing
     this.#waiting.reject(new Unavailable('the store is being closed'))
     for (const probe of this.#probes) probe.close()
-    if (this.#pools !== undefined) await Promise.all(poolsOf(this.#pools).map(pool => pool.close(1)))
+    if (this.#pools !== undefined) await Promise.all(listPools(this.#pools).map(pool => pool.close(1)))
   }
 
   #probeAfter(milliseconds: number): void {
@@ -159,7 +159,7 @@ export class Primary {
     // A server that accepts no more connections is alive: its last known state still holds.
     const timelines = answers.map((answer, index) => {
       if (answer !== 'full') return answer
-      return this.#pools?.host === hostIn(must(this.#urls[index], 'the URL of a probe')) ? this.#timeline : 0
+      return this.#pools?.host === hostIn(assertDefined(this.#urls[index], 'the URL of a probe')) ? this.#timeline : 0
     })
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0
@@ -196,7 +196,7 @@ export class Primary {
     const now = performance.now()
     this.#olderSince ??= now
     if (now - this.#olderSince < OLDER_TIMELINE_MILLISECONDS) return false
-    const candidate = must(this.#probes[index], 'the probe of a server')
+    const candidate = assertDefined(this.#probes[index], 'the probe of a server')
     const others = this.#probes.filter(probe => probe !== candidate && !probe.isStandby)
     const reason = reasonToStay({
       unknown: others.map(probe => probe.host),
@@ -241,7 +241,7 @@ export class Primary {
     this.#pools = undefined
     this.#waiting = Promise.withResolvers<Pools>()
     this.#waiting.promise.catch(() => undefined)
-    for (const pool of poolsOf(dropped)) pool.close(5).catch(() => undefined)
+    for (const pool of listPools(dropped)) pool.close(5).catch(() => undefined)
   }
 }
 
@@ -303,7 +303,7 @@ class Probe {
         rows => rows.length > 0,
         () => false,
       )
-    return inTime(PROBE_TIMEOUT_MILLISECONDS, asked, () => false)
+    return withTimeout(PROBE_TIMEOUT_MILLISECONDS, asked, () => false)
   }
 
   async #explain(error: unknown): Promise<void> {

@@ -29,7 +29,7 @@
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
-import { inTime } from '../../kit/in-time.ts'
+import { withTimeout } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import type { CommandName } from '../command-list.ts'
 import type { Engine } from '../engine.ts'
@@ -333,7 +333,7 @@ function asError({ failure, message }: Extract<WriterAnswer, { failure: string }
 }
 
 const endsInTime = (start: (onEnd: () => void) => void): Promise<boolean> =>
-  inTime(
+  withTimeout(
     CLOSE_MILLISECONDS,
     new Promise<void>(start).then(() => true),
     () => false,

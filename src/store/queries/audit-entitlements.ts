@@ -22,7 +22,7 @@ export const ofEntitlement = (granted: Granted): Sql[] => {
 }
 
 /** The entitlement that a subject names, if it exists. */
-export async function entitlementOf(db: Database, subject: string): Promise<Granted | undefined> {
+export async function findGranted(db: Database, subject: string): Promise<Granted | undefined> {
   const [kind, id = ''] = subject.split('/')
   if (kind !== 'entitlement' || !isUuid(id)) return undefined
   const row = await db.get<{ timestamp: number | string }>(

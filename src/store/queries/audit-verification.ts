@@ -1,5 +1,5 @@
 /** Verifies the chains of the audit log ([ADR 0016](../../../docs/adr/0016-the-audit-log.md)). */
-import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
+import { type AuditRow, type ChainPoint, findFlaw } from '../../domain/audit.ts'
 import type { Database } from '../database.ts'
 import { limitedTo, type StoredUuid, sql } from '../sql/tag.ts'
 import { changedEntitlements, changedTogether } from './audit-entitlements.ts'
@@ -44,16 +44,16 @@ export async function verifyAudit(
   const beginnings: { chain: string; seq: number }[] = []
   let rows = 0
   for await (const chain of chainsOf(db)) {
-    const ends = await endsOf(db, chain)
+    const ends = await readChainEnds(db, chain)
     if (ends === undefined) return flawed(chain, 1, 'its chain has no head')
     let point = ends.begin
     if (point.seq > 0 && keepsAll)
       return flawed(chain, point.seq + 1, 'it is the first, and no retention has removed those before it')
     if (point.seq > 0) beginnings.push({ chain, seq: point.seq + 1 })
     for await (const batch of batchesOf(db, chain, ends)) {
-      const found = await historiesOf(db, chain, batch)
+      const found = await findHistories(db, chain, batch)
       for (const row of batch) {
-        const flaw = flawOf(row, point) ?? (await lostHistory(db, row, found))
+        const flaw = findFlaw(row, point) ?? (await lostHistory(db, row, found))
         if (flaw !== undefined) return flawed(chain, point.seq + 1, flaw)
         point = row
       }
@@ -106,7 +106,7 @@ interface ChainEnds {
   readonly head: ChainPoint
 }
 
-async function endsOf(db: Database, chain: string): Promise<ChainEnds | undefined> {
+async function readChainEnds(db: Database, chain: string): Promise<ChainEnds | undefined> {
   const row = await db.get<{
     seq: number | string
     hash: string
@@ -153,7 +153,7 @@ async function hashAt(db: Database, { chain, seq }: AuditPoint): Promise<string 
     sql`select hash from audit where chain = ${chain} and seq = ${seq}`,
   )
   if (row !== undefined) return row.hash
-  const begin = (await endsOf(db, chain))?.begin
+  const begin = (await readChainEnds(db, chain))?.begin
   if (begin === undefined || seq > begin.seq) return undefined
   return seq === begin.seq ? begin.hash : 'forgotten'
 }
@@ -164,7 +164,7 @@ async function strayRow(db: Database, chain: string, { begin }: ChainEnds): Prom
     sql`select (select min(seq) from audit where chain = ${chain}) as first,
           (select max(seq) from audit where chain = ${chain}) as last`,
   )
-  const now = await endsOf(db, chain)
+  const now = await readChainEnds(db, chain)
   if (found?.first === null || found?.last === null || found === undefined) return undefined
   if (Number(found.last) > (now?.head.seq ?? 0)) return Number(found.last)
   return Number(found.first) <= begin.seq ? Number(found.first) : undefined
@@ -174,7 +174,7 @@ async function strayRow(db: Database, chain: string, { begin }: ChainEnds): Prom
 type Histories = ReadonlyMap<number, ReadonlySet<string>>
 
 /** The entitlements whose history refers to each row of a batch, by the number of the row. Uses as few statements as possible. */
-async function historiesOf(db: Database, chain: string, batch: readonly AuditRow[]): Promise<Histories> {
+async function findHistories(db: Database, chain: string, batch: readonly AuditRow[]): Promise<Histories> {
   const found = new Map<number, Set<string>>()
   let part: { rows: AuditRow[]; ids: Set<string> } = { rows: [], ids: new Set() }
   const readPart = async () => {

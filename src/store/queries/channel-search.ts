@@ -12,12 +12,12 @@
  *
  * Both indexes omit display names that differ from the login by spaces only: the spellings of the query find those by login.
  */
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/channel-search.ts'
 import type { SiteSearch } from '../../domain/site-search.ts'
 import type { Database } from '../database.ts'
-import { pickedPage } from '../keyset.ts'
-import { inOrderOf } from '../keyset-order.ts'
+import { filteredPage } from '../keyset.ts'
+import { orderBy } from '../keyset-order.ts'
 import { all, isOneOf, limitedTo, merged, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { namesInside } from './names-inside.ts'
 import { differsFromLogin } from './other-names.ts'
@@ -41,22 +41,22 @@ const MAX_SORTED = 2000
 /** Maximum display names that are read for one page. */
 const MAX_NAMES = 50_000
 
-const byLogin = inOrderOf('login')
+const byLogin = orderBy('login')
 
 export const channelSearchQueries = (db: Database) => {
   const findInside = namesInside(db)
   return {
     /** Forward only. */
-    page: (search: ChannelSearch, window: Window) => pageOfFound(db, search, window),
+    page: (search: ChannelSearch, window: PageRequest) => pageOfFound(db, search, window),
     /** Some channels whose names have the text anywhere, by login. */
-    inside: async (search: SiteSearch, most: number) => channelsOf(db, await findInside(search, most)),
+    inside: async (search: SiteSearch, most: number) => findMatchingChannels(db, await findInside(search, most)),
   }
 }
 
 async function pageOfFound(
   db: Database,
   search: ChannelSearch,
-  { first, direction, from }: Window,
+  { first, direction, from }: PageRequest,
 ): Promise<Page<MatchingChannel>> {
   const [rank = 0, login = ''] = from ?? []
   const exact = rank === 0 ? await exactLogins(db, search, String(login)) : []
@@ -66,9 +66,9 @@ async function pageOfFound(
   const more = found.length > first
   if (!more && end !== undefined) {
     const last = [1, end]
-    return { rows: await channelsOf(db, logins), more: true, span: { first: from ?? last, last } }
+    return { rows: await findMatchingChannels(db, logins), more: true, span: { first: from ?? last, last } }
   }
-  const rows = await channelsOf(db, logins)
+  const rows = await findMatchingChannels(db, logins)
   const last = logins.at(-1)
   // An empty page ends a walk: if all of them were deleted just now, the next page is returned.
   if (rows.length === 0 && more && last !== undefined)
@@ -123,7 +123,7 @@ async function byLoginPrefix(
 ): Promise<string[]> {
   const ranges = prefixes
     .map(prefix =>
-      after < prefix ? rangeOf('login', prefix) : [sql`login > ${after}`, ...below('login', prefix)],
+      after < prefix ? prefixRange('login', prefix) : [sql`login > ${after}`, ...below('login', prefix)],
     )
     .map(range => sql`select login from users where ${all(range)}`)
   const rows = await db.all<{ login: string }>(sql`${merged(ranges, sql` order by login${limitedTo(most)}`)}`)
@@ -137,7 +137,7 @@ async function byDisplayName(
   most: number,
 ): Promise<FoundLogins> {
   const names = await db.all<{ login: string }>(
-    sql`select login from users where ${all([...rangeOf('display_name_folded', prefix), differsFromLogin])}
+    sql`select login from users where ${all([...prefixRange('display_name_folded', prefix), differsFromLogin])}
         order by display_name_folded, login${limitedTo(MAX_SORTED + 1)}`,
   )
   if (names.length <= MAX_SORTED) {
@@ -145,12 +145,12 @@ async function byDisplayName(
     return { logins: later.sort().slice(0, most) }
   }
   const [initial = ''] = prefix
-  const { rows, span } = await pickedPage<{ login: string; display_name_folded: string }>(db, {
+  const { rows, span } = await filteredPage<{ login: string; display_name_folded: string }>(db, {
     select: sql`select login, display_name_folded from users`,
     where: [sql`substr(display_name_folded, 1, 1) = ${initial}`, differsFromLogin],
     order: byLogin,
     window: { first: most, direction: 'forward', from: [after] },
-    keeps: row => row.display_name_folded.startsWith(prefix),
+    filter: row => row.display_name_folded.startsWith(prefix),
     most: MAX_NAMES,
   })
   const logins = rows.map(row => row.login)
@@ -158,7 +158,7 @@ async function byDisplayName(
 }
 
 /** The channels with these logins, in the same order. */
-async function channelsOf(db: Database, logins: readonly string[]): Promise<MatchingChannel[]> {
+async function findMatchingChannels(db: Database, logins: readonly string[]): Promise<MatchingChannel[]> {
   if (logins.length === 0) return []
   const rows = await db.all<MatchingRow>(
     sql`select u.id, u.login, u.display_name, c.title, coalesce(c.game_id, '') as game_id,
@@ -171,7 +171,7 @@ async function channelsOf(db: Database, logins: readonly string[]): Promise<Matc
 }
 
 /** Prefixes are data: no character of them is a wildcard. */
-function rangeOf(column: string, prefix: string): Sql[] {
+function prefixRange(column: string, prefix: string): Sql[] {
   return [sql`${verbatim(column)} >= ${prefix}`, ...below(column, prefix)]
 }
 

@@ -1,4 +1,4 @@
-import type { Window } from '../../contract/page.ts'
+import type { PageRequest } from '../../contract/page.ts'
 import { type Channel, type ChannelEditor, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import type { User } from '../../contract/resources/user.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
@@ -52,7 +52,7 @@ export const channelQueries = (db: Database) => ({
     const row = await db.get<object>(sql`${select} where user_id = ${user_id}`)
     return row && channelColumns.read(row)
   },
-  editors: (user_id: string, window: Window) =>
+  editors: (user_id: string, window: PageRequest) =>
     usersIn(db, 'editors', 'editor_id', sql`user_id = ${user_id}`, window),
   /** All editors, the newest first (D-85). */
   newestEditors: (user_id: string): MaybePromise<ChannelEditor[]> =>
@@ -70,7 +70,7 @@ export const channelQueries = (db: Database) => ({
           join users u on u.id = e.user_id
           order by u.login`,
     ),
-  followed: (user_id: string, window: Window) =>
+  followed: (user_id: string, window: PageRequest) =>
     usersIn(db, 'follows', 'broadcaster_id', sql`user_id = ${user_id}`, window),
   hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
     (await db.get(

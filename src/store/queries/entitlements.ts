@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import {
   type Entitlement,
   FULFILLMENT_STATUSES,
@@ -45,14 +45,14 @@ const [up, down] = [verbatim(' order by timestamp, id'), verbatim(' order by tim
 
 /** By time of the grant, then by id. A key has both as text. */
 export const byTime: Order = {
-  whole: falling => ({ order: falling ? down : up }),
-  beyond: ([timestamp, id], falling) => {
+  all: falling => ({ order: falling ? down : up }),
+  after: ([timestamp, id], falling) => {
     const place = sql`${timestamp ?? null}, ${uuidValue(id instanceof Parameter ? id : String(id))}`
     return falling
       ? [{ where: sql`(timestamp, id) < (${place})`, order: down }]
       : [{ where: sql`(timestamp, id) > (${place})`, order: up }]
   },
-  placeOf: ([timestamp, id]) => [Date.parse(String(timestamp)), String(id)],
+  toCursorValues: ([timestamp, id]) => [Date.parse(String(timestamp)), String(id)],
 }
 
 const withId = statement(['id'], ({ id }) => sql`${entitlementRows} where id = ${uuidValue(id)}`)
@@ -68,11 +68,11 @@ export const entitlementQueries = (db: Database) => {
       uuids.length === 1 ? withId({ id }) : sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`
     return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
   }
-  const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
+  const stored = (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<EntitlementRow>> =>
     pageOfRows(db, filter, window)
   return {
     named,
-    page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
+    page: (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
       return chain(stored(filter, window), page => chain(reader.read(page.rows), rows => ({ ...page, rows })))
     },
@@ -86,7 +86,7 @@ export const entitlementQueries = (db: Database) => {
 function pageOfRows(
   db: Database,
   filter: EntitlementFilter,
-  window: Window,
+  window: PageRequest,
 ): MaybePromise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const fulfilled = statusNumber(filter)
@@ -98,7 +98,7 @@ function pageOfRows(
   )
 }
 
-const newestFirst = { order: byTime, descending: true, keyOf: storedSortKey }
+const newestFirst = { order: byTime, descending: true, sortKey: storedSortKey }
 
 const statusNumber = ({ fulfillment_status: status }: EntitlementFilter): number | undefined =>
   status === undefined ? undefined : storedStatus(status)
@@ -111,7 +111,7 @@ const statusNumber = ({ fulfillment_status: status }: EntitlementFilter): number
 function pageOfUser(
   db: Database,
   filter: EntitlementFilter & { readonly user_id: string },
-  window: Window,
+  window: PageRequest,
 ): MaybePromise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const values = { user_id, game_id, fulfilled: statusNumber(filter) }
@@ -121,8 +121,8 @@ function pageOfUser(
         return NO_ROWS
       return pickFrom(next => ofUser(db, { ...values, owner: benefit.owner }, next), {
         window,
-        keyOf: storedSortKey,
-        keeps: row => row.benefit === benefit.number,
+        sortKey: storedSortKey,
+        filter: row => row.benefit === benefit.number,
       })
     })
   if (organization_id !== undefined)
@@ -271,7 +271,7 @@ function valuesBehind(
 export function pageOfNamed(
   named: readonly OwnedEntitlement[],
   filter: EntitlementFilter,
-  { first, from }: Window,
+  { first, from }: PageRequest,
 ): Page<Entitlement> {
   const rows = named.filter(
     row => hasValues(row, filter) && (from === undefined || compareKeys(entitlementSortKey(row), from) < 0),

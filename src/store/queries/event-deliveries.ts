@@ -1,10 +1,10 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { DeliveryStatus, EventDelivery } from '../../contract/resources/event.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { pickedPage } from '../keyset.ts'
-import { inOrderOf, inOrderWithin, type Order } from '../keyset-order.ts'
+import { filteredPage } from '../keyset.ts'
+import { orderBy, orderByWithin, type Order } from '../keyset-order.ts'
 import { limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */
@@ -49,10 +49,10 @@ interface DeliveryFilter {
 }
 
 /** The most selective filter has an index, and the others pick. */
-function orderOf({ subscription_id, status }: DeliveryFilter, event_seq: number | undefined): Order {
-  if (event_seq !== undefined) return inOrderWithin({ event_seq }, ['seq'])
-  if (subscription_id !== undefined) return inOrderWithin({ subscription_id }, ['seq'])
-  return status === undefined ? inOrderOf('seq') : inOrderWithin({ status }, ['seq'])
+function chooseOrder({ subscription_id, status }: DeliveryFilter, event_seq: number | undefined): Order {
+  if (event_seq !== undefined) return orderByWithin({ event_seq }, ['seq'])
+  if (subscription_id !== undefined) return orderByWithin({ subscription_id }, ['seq'])
+  return status === undefined ? orderBy('seq') : orderByWithin({ status }, ['seq'])
 }
 
 /** The conditions of the indexes. */
@@ -128,36 +128,36 @@ export const eventDeliveryQueries = (db: Database) => ({
 
   events: (
     filter: { readonly type?: string | undefined; readonly subject?: string | undefined },
-    window: Window,
+    window: PageRequest,
   ): MaybePromise<Page<EventRow>> =>
-    pickedPage<EventRow>(db, {
+    filteredPage<EventRow>(db, {
       select: sql`select seq, id, type, version, subject, occurred_at, body from events`,
       order:
         filter.subject !== undefined
-          ? inOrderWithin({ subject: filter.subject }, ['seq'])
+          ? orderByWithin({ subject: filter.subject }, ['seq'])
           : filter.type !== undefined
-            ? inOrderWithin({ type: filter.type }, ['seq'])
-            : inOrderOf('seq'),
+            ? orderByWithin({ type: filter.type }, ['seq'])
+            : orderBy('seq'),
       descending: true,
       window,
-      keyOf: eventSortKey,
-      keeps: row => filter.type === undefined || row.type === filter.type,
+      sortKey: eventSortKey,
+      filter: row => filter.type === undefined || row.type === filter.type,
     }),
 
-  page: async (filter: DeliveryFilter, window: Window): Promise<Page<DeliveryRow>> => {
+  page: async (filter: DeliveryFilter, window: PageRequest): Promise<Page<DeliveryRow>> => {
     const event =
       filter.event_id === undefined
         ? undefined
         : await db.get<{ seq: number | string }>(sql`select seq from events where id = ${filter.event_id}`)
     if (filter.event_id !== undefined && event === undefined) return { rows: [], more: false }
-    return pickedPage<DeliveryRow>(db, {
+    return filteredPage<DeliveryRow>(db, {
       select: sql`select * from event_deliveries`,
-      order: orderOf(filter, event && Number(event.seq)),
+      order: chooseOrder(filter, event && Number(event.seq)),
       descending: true,
       window,
-      keyOf: deliverySortKey,
+      sortKey: deliverySortKey,
       around: page => sql`${deliveriesIn(sql`(${page})`)} order by d.seq desc`,
-      keeps: row =>
+      filter: row =>
         (filter.subscription_id === undefined || row.subscription_id === filter.subscription_id) &&
         (filter.status === undefined || row.status === filter.status),
     })

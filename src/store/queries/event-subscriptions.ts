@@ -1,4 +1,4 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type {
   EventSubscription,
   SubscriptionStatus,
@@ -7,8 +7,8 @@ import type {
 import { isoMillis } from '../../kit/clock.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { pickedPage } from '../keyset.ts'
-import { inOrderOf, inOrderWithin, type Order } from '../keyset-order.ts'
+import { filteredPage } from '../keyset.ts'
+import { orderBy, orderByWithin, type Order } from '../keyset-order.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 export interface EventSubscriptionRow {
@@ -50,22 +50,22 @@ export interface SubscriptionFilter {
   readonly subscription_id?: string | undefined
 }
 
-const OLDEST_FIRST = inOrderOf('created_at', 'id')
-export const subscriptionSortKey = OLDEST_FIRST.keyOf
+const OLDEST_FIRST = orderBy('created_at', 'id')
+export const subscriptionSortKey = OLDEST_FIRST.sortKey
 
 export const eventSubscriptionQueries = (db: Database) => ({
   /** Filters pick from the subscriptions of one client, whose number is limited by their cost. */
   page: (
     { client_id, owner }: SubscriptionOwner,
     filter: SubscriptionFilter,
-    window: Window,
+    window: PageRequest,
   ): MaybePromise<Page<EventSubscriptionRow>> =>
-    pickedPage<EventSubscriptionRow>(db, {
+    filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
       where: [sql`client_id = ${client_id}`, sql`owner = ${owner}`],
       order: OLDEST_FIRST,
       window,
-      keeps: row => isPicked(row, filter),
+      filter: row => isPicked(row, filter),
     }),
 
   totals: (of: SubscriptionOwner) => subscriptionTotals(db, of),
@@ -74,12 +74,12 @@ export const eventSubscriptionQueries = (db: Database) => ({
     db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
   /** A page of the subscriptions of all clients. The most selective filter uses an index, the others are applied to its rows. */
-  all: (filter: OperatorFilter, window: Window): MaybePromise<Page<EventSubscriptionRow>> =>
-    pickedPage<EventSubscriptionRow>(db, {
+  all: (filter: OperatorFilter, window: PageRequest): MaybePromise<Page<EventSubscriptionRow>> =>
+    filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
-      order: orderOf(filter),
+      order: chooseOrder(filter),
       window,
-      keeps: row => isPicked(row, filter),
+      filter: row => isPicked(row, filter),
     }),
 })
 
@@ -88,8 +88,8 @@ type OperatorFilter = Pick<SubscriptionFilter, 'status' | 'type'> & {
 }
 
 /** Most subscriptions are enabled, so that status comes last. */
-function orderOf({ client_id, type, status }: OperatorFilter): Order {
-  const within = (column: string, value: string) => inOrderWithin({ [column]: value }, ['created_at', 'id'])
+function chooseOrder({ client_id, type, status }: OperatorFilter): Order {
+  const within = (column: string, value: string) => orderByWithin({ [column]: value }, ['created_at', 'id'])
   if (client_id !== undefined) return within('client_id', client_id)
   if (status !== undefined && status !== 'enabled') return within('status', status)
   if (type !== undefined) return within('type', type)

@@ -22,7 +22,7 @@ export interface SealedRow extends Sealed {
   readonly lookup_hash: string
 }
 
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
 function rowsAfter(
   db: Database,
@@ -37,7 +37,7 @@ function rowsAfter(
   return db.all<SealedRow>(
     sql`select ${verbatim(owner)} as owner, key_id, sealed, ${verbatim(columns)} from ${verbatim(table)}
         where ${place === undefined ? sql`1 = 1` : sql`(${order}) > (${place})`} and key_id <> ${except}
-        order by ${order}${limitedTo(AT_ONCE)}`,
+        order by ${order}${limitedTo(BATCH_SIZE)}`,
   )
 }
 

@@ -87,7 +87,7 @@ export interface BroadcastsDue {
 /** A publisher of a deleted user is remembered for 30 days: no encoder publishes for so long without a pause. */
 const DEPARTED_MILLISECONDS = 30 * 24 * 3600 * 1000
 
-export const limitsOf = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue) => ({
+export const dueLimits = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue) => ({
   silentBefore: now - listensSince < SILENT_MILLISECONDS ? '' : isoMillis(now - SILENT_MILLISECONDS),
   stoppedBefore: isoMillis(now - graceSeconds * 1000),
   endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
@@ -96,7 +96,7 @@ export const limitsOf = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue)
 })
 
 /** Sessions whose events are over. A media server must not bring back a publisher that it has to disconnect. */
-export const forgottenSessions = ({ endedBefore, dismissedBefore }: ReturnType<typeof limitsOf>): Sql =>
+export const forgottenSessions = ({ endedBefore, dismissedBefore }: ReturnType<typeof dueLimits>): Sql =>
   sql`ended_at < ${endedBefore} and (dismissed_at is null or alive_at < ${dismissedBefore})`
 
 /** Playback sessions of nodes that stopped reporting; a time in the future is that of a clock that was set back. */
@@ -164,14 +164,14 @@ export const streamQueries = (db: Database) => ({
   },
   /** Whether `endSilentBroadcasts` has anything to do. */
   hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {
-    const limits = limitsOf(due)
+    const limits = dueLimits(due)
     const { silentBefore, stoppedBefore } = limits
     const found = await db.get(
       sql`select 1 as yes where exists (
               select 1 from publish_sessions where ended_at is null and alive_at < ${silentBefore})
             or exists (select 1 from streams where stopped_at <= ${stoppedBefore})
             or exists (select 1 from publish_sessions where ${forgottenSessions(limits)})
-            or exists (select 1 from departed_publishers where departed_at < ${limits.departedBefore})`,
+            or exists (select 1 from disconnected_publishers where departed_at < ${limits.departedBefore})`,
     )
     return found !== undefined
   },

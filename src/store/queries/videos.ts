@@ -1,11 +1,11 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { keysetPage, pickedPage, preparedList } from '../keyset.ts'
-import { inOrderOf, inOrderThenByNumber, type Order } from '../keyset-order.ts'
+import { keysetPage, filteredPage, preparedList } from '../keyset.ts'
+import { orderBy, inOrderThenByNumber, type Order } from '../keyset-order.ts'
 import { all, isOneOf, sql, statement } from '../sql/tag.ts'
 import type { SessionId } from './media-servers.ts'
 
@@ -49,8 +49,8 @@ const readVideo = (row: StoredVideo): VideoRow => ({
   marker_count: Number(row.marker_count),
   is_live: row.is_live === 1,
 })
-const inOrder = inOrderOf('created_at', 'id')
-export const videoSortKey = inOrder.keyOf
+const inOrder = orderBy('created_at', 'id')
+export const videoSortKey = inOrder.sortKey
 
 const EARLY_RECORDING_MILLISECONDS = 5000
 
@@ -75,16 +75,16 @@ const SORTS = {
   views: inOrderThenByNumber(['view_count', 'created_at'], 'id'),
 } as const
 
-export const videoSortKeyOf = (sort: VideoSort) => SORTS[sort].keyOf
+export const sortKeyFor = (sort: VideoSort) => SORTS[sort].sortKey
 
 /** The order, down to rows of this time. A cursor names rows within it, so only what follows at other times needs the bound. */
 function downTo(order: Order, since: string): Order {
   const within = sql`created_at >= ${since}`
   return {
     ...order,
-    whole: down => (down ? { ...order.whole(down), where: within } : order.whole(down)),
-    beyond: (from, down) => {
-      const parts = order.beyond(from, down)
+    all: down => (down ? { ...order.all(down), where: within } : order.all(down)),
+    after: (from, down) => {
+      const parts = order.after(from, down)
       const last = parts.at(-1)
       if (!down || last?.where === undefined) return parts
       return [...parts.slice(0, -1), { ...last, where: all([last.where, within]) }]
@@ -149,7 +149,7 @@ export const videoQueries = (db: Database) => ({
   /** Newest first. */
   page: async (
     filter: { readonly user_id?: string | undefined },
-    window: Window,
+    window: PageRequest,
   ): Promise<Page<VideoRow>> => {
     const page = await keysetPage<StoredVideo>(db, {
       select: listedVideos,
@@ -164,16 +164,16 @@ export const videoQueries = (db: Database) => ({
   /** The videos of a user or of a game. Those of another language, and with `views` of another time, are passed over. */
   listed: (
     { user_id, game_id, language, since, sort }: VideoFilter,
-    window: Window,
+    window: PageRequest,
   ): MaybePromise<Page<Video>> => {
     const order = SORTS[sort]
-    return pickedPage<Video>(db, {
+    return filteredPage<Video>(db, {
       select: videos,
       where: [user_id === undefined ? sql`game_id = ${game_id ?? ''}` : sql`user_id = ${user_id}`],
       order: since === undefined || sort === 'views' ? order : downTo(order, since),
       descending: true,
       window,
-      keeps: row =>
+      filter: row =>
         (language === undefined || row.language === language) &&
         (since === undefined || row.created_at >= since),
     })
@@ -181,8 +181,8 @@ export const videoQueries = (db: Database) => ({
 })
 
 const markerColumns = sql`select id, created_at, description, position_seconds from video_markers`
-const byPosition = inOrderOf('position_seconds', 'id')
-export const markerSortKey = byPosition.keyOf
+const byPosition = orderBy('position_seconds', 'id')
+export const markerSortKey = byPosition.sortKey
 
 const markersOfVideo = preparedList<StreamMarker, { video_id: string }>(['video_id'], ({ video_id }) => ({
   select: markerColumns,
@@ -191,6 +191,6 @@ const markersOfVideo = preparedList<StreamMarker, { video_id: string }>(['video_
 }))
 
 export const markerQueries = (db: Database) => ({
-  ofVideo: (video_id: string, window: Window): MaybePromise<Page<StreamMarker>> =>
+  ofVideo: (video_id: string, window: PageRequest): MaybePromise<Page<StreamMarker>> =>
     markersOfVideo(db, { video_id }, window),
 })

@@ -17,7 +17,7 @@ export const sqliteDialect: Dialect = {
   serial: 'integer primary key autoincrement',
   lockRows: '',
   lockFreeRows: '',
-  givenNumbers: '',
+  overridingIdentity: '',
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   uuid: 'blob',
@@ -26,8 +26,8 @@ export const sqliteDialect: Dialect = {
   uuidValue: uuid => (typeof uuid === 'string' ? uuidBytes(uuid) : new Parameter(uuid.name, bytesOfUuid)),
   isOneOfUuids: (column, values) =>
     values.length > 0 && values.length <= MAX_BOUND_UUIDS
-      ? sql`${column} in (${joined(padded(values.map(bytesOf)), ', ')})`
-      : sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values.map(textOf))}))`,
+      ? sql`${column} in (${joined(padded(values.map(toUuidBytes)), ', ')})`
+      : sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values.map(toUuidText))}))`,
   // SQLite reads the branches side by side.
   merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
@@ -43,7 +43,7 @@ export const postgresDialect: Dialect = {
   serial: 'bigint generated always as identity primary key',
   lockRows: ' for no key update',
   lockFreeRows: ' for no key update skip locked',
-  givenNumbers: ' overriding system value',
+  overridingIdentity: ' overriding system value',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   // A sub-select is evaluated once. PostgreSQL would read the text again for every row of a scan, and without statistics it
   // may choose one.
@@ -54,7 +54,7 @@ export const postgresDialect: Dialect = {
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
   uuidValue: uuid => sql`cast(cast(${uuid} as text) as uuid)`,
   isOneOfUuids: (column, values) =>
-    sql`${column} = any(cast((select cast(cast(${arrayLiteral(values.map(textOf))} as text) as uuid[])) as uuid[]))`,
+    sql`${column} = any(cast((select cast(cast(${arrayLiteral(values.map(toUuidText))} as text) as uuid[])) as uuid[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.
   merged: (branches, tail) =>
     sql`${joined(
@@ -70,9 +70,9 @@ export const postgresDialect: Dialect = {
 /** Up to this many UUIDs are bound one by one: SQLite then updates the rows in one pass, with a subquery in two. Callers may send 100. */
 const MAX_BOUND_UUIDS = 128
 
-const bytesOf = (uuid: StoredUuid): Uint8Array => (typeof uuid === 'string' ? uuidBytes(uuid) : uuid)
+const toUuidBytes = (uuid: StoredUuid): Uint8Array => (typeof uuid === 'string' ? uuidBytes(uuid) : uuid)
 const bytesOfUuid = (uuid: Scalar): Uint8Array => uuidBytes(String(uuid))
-const textOf = (uuid: StoredUuid): string => (typeof uuid === 'string' ? uuid : uuidText(uuid))
+const toUuidText = (uuid: StoredUuid): string => (typeof uuid === 'string' ? uuid : uuidText(uuid))
 
 /** The last value again and again up to a power of two, so that there are few texts to compile. */
 function padded<T>(values: readonly T[]): T[] {

@@ -2,7 +2,7 @@
  * SQL text for both engines. A query is a template with values; values may be other SQL fragments, lists, or whole tables of
  * values, and the differences between the engines are resolved when the query is rendered.
  */
-import { must } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/must.ts'
 
 export type Scalar = string | number | null | Uint8Array
 
@@ -55,7 +55,7 @@ export interface Dialect {
   /** Ends a select that locks its rows like `lockRows`, but leaves out rows that another transaction has locked. */
   readonly lockFreeRows: string
   /** Allows an insert to set the numbers of a `serial` column, which the engine otherwise counts. */
-  readonly givenNumbers: string
+  readonly overridingIdentity: string
   /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
   /** The type of a UUID column: 16 bytes on both engines, in the order of the text. */
@@ -136,7 +136,7 @@ export function merged(branches: readonly Sql[], tail: Sql): Sql | DialectSql {
 /** A row of a table of values. */
 export type TableRow = Readonly<Record<string, Scalar>>
 
-export function tableOf<Row extends TableRow>(
+export function valuesTable<Row extends TableRow>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
 ): DialectSql {
@@ -147,7 +147,7 @@ export const lockRows = new DialectSql(dialect => verbatim(dialect.lockRows))
 
 export const lockFreeRows = new DialectSql(dialect => verbatim(dialect.lockFreeRows))
 
-export const givenNumbers = new DialectSql(dialect => verbatim(dialect.givenNumbers))
+export const overridingIdentity = new DialectSql(dialect => verbatim(dialect.overridingIdentity))
 
 /**
  * Makes the rest of a transaction read along indexes. Without statistics, or with those of another time of day, PostgreSQL
@@ -258,11 +258,11 @@ export function statement<Name extends string>(
   names: readonly Name[],
   write: (parameters: Readonly<Record<Name, Parameter>>) => Sql,
 ): (values: Readonly<Record<Name, Scalar>>) => StatementCall {
-  const prepared = new Statement(write(parametersOf(names)))
+  const prepared = new Statement(write(createParameters(names)))
   return values => new StatementCall(prepared, values)
 }
 
-export function parametersOf<Name extends string>(names: readonly Name[]): Record<Name, Parameter> {
+export function createParameters<Name extends string>(names: readonly Name[]): Record<Name, Parameter> {
   return Object.fromEntries(names.map(name => [name, new Parameter(name)])) as Record<Name, Parameter>
 }
 
@@ -309,7 +309,7 @@ function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Sc
 function write(query: Sql, dialect: Dialect, take: (part: Part) => void): string {
   let marks = 0
   const writePart = ({ strings, parts }: Sql): string => {
-    let text = must(strings[0], 'the first string of a statement')
+    let text = assertDefined(strings[0], 'the first string of a statement')
     for (const [index, part] of parts.entries()) {
       const piece = part instanceof DialectSql ? part.write(dialect) : part
       if (piece instanceof Sql) text += writePart(piece)
@@ -318,7 +318,7 @@ function write(query: Sql, dialect: Dialect, take: (part: Part) => void): string
         marks += 1
         text += dialect.mark(marks)
       }
-      text += must(strings[index + 1], 'a string of a statement')
+      text += assertDefined(strings[index + 1], 'a string of a statement')
     }
     return text
   }

@@ -65,7 +65,7 @@ export interface StoredRows<T extends TransferType> {
   /** The fields that refer to another type, with that type. */
   readonly references: readonly (readonly [field: string, kind: TransferType])[]
   /** What identifies the row of a line. */
-  keyOf(line: object): string
+  lineKey(line: object): string
   /** The existing rows for lines, by key. Locked in key order if this transaction changes them. */
   find(
     db: Database,

@@ -1,13 +1,13 @@
 import {
-  fieldsOf,
-  noteOf,
-  referencesOf,
+  listFields,
+  findNote,
+  listReferences,
   type TransferLine,
   type TransferType,
 } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, type List } from '../keyset.ts'
-import { inOrderOf, type KeyedOrder } from '../keyset-order.ts'
+import { orderBy, type KeyedOrder } from '../keyset-order.ts'
 import {
   isOneOf,
   lockRows,
@@ -15,7 +15,7 @@ import {
   type Sql,
   sql,
   type TableRow,
-  tableOf,
+  valuesTable,
   verbatim,
 } from '../sql/tag.ts'
 import { type Claim, hasValues, idClaim, type StoredLine, type StoredRows } from './line-type.ts'
@@ -35,7 +35,7 @@ export function lineReader<T extends TransferType>(
   own: Readonly<Record<string, (value: never) => unknown>> = {},
 ) {
   const decoders = lineFields(type).flatMap(([field, schema]) => {
-    const kind = noteOf(schema, 'secret') === undefined ? (schema as { type?: string }).type : 'secret'
+    const kind = findNote(schema, 'secret') === undefined ? (schema as { type?: string }).type : 'secret'
     const decode = own[field] ?? DECODERS[kind ?? '']
     return decode === undefined ? [] : [[field, decode as (value: Scalar) => Scalar] as const]
   })
@@ -49,7 +49,7 @@ export function lineReader<T extends TransferType>(
 }
 
 export const lineFields = (type: TransferType) =>
-  Object.entries(fieldsOf(type)).filter(([field]) => field !== 'type')
+  Object.entries(listFields(type)).filter(([field]) => field !== 'type')
 
 /** All rows of a list as lines, in batches. */
 export async function* readAll<Line extends object>(
@@ -64,7 +64,7 @@ export async function* readAll<Line extends object>(
     const last = lines.at(-1)
     if (last !== undefined) yield lines
     if (last === undefined || !more) return
-    window = { ...window, ...{ from: list.order.keyOf(last) } }
+    window = { ...window, ...{ from: list.order.sortKey(last) } }
   }
 }
 
@@ -98,29 +98,29 @@ export function storedRows<T extends TransferType>(
           .map(([field]) => field)
           .join(', ')} from ${table}`,
       ),
-    order: order ?? inOrderOf(...names),
+    order: order ?? orderBy(...names),
   }
-  const keyOf = (line: object): string => {
+  const lineKey = (line: object): string => {
     const values = line as TableRow
     return second === undefined ? String(values[first]) : `${values[first]} ${values[second]}`
   }
   const rows: StoredRows<T> = {
     type,
     table,
-    references: referencesOf(type),
-    keyOf,
+    references: listReferences(type),
+    lineKey,
     async find(db, lines, { forUpdate = false } = {}) {
       const isGiven =
         second === undefined
-          ? isOneOf(columns, lines.map(keyOf))
-          : sql`(${columns}) in (select ${columns} from ${tableOf(lines as TableRow[], names)} as given)`
+          ? isOneOf(columns, lines.map(lineKey))
+          : sql`(${columns}) in (select ${columns} from ${valuesTable(lines as TableRow[], names)} as given)`
       const query = sql`${list.select} where ${isGiven}`
       // Of a pair only the time changes, whatever it was.
       const locks = forUpdate && second === undefined
       const found = await db.all<Record<string, Scalar>>(
         locks ? sql`${query} order by ${columns}${lockRows}` : query,
       )
-      return new Map(asLines(found).map(row => [keyOf(row), row]))
+      return new Map(asLines(found).map(row => [lineKey(row), row]))
     },
     all: (db, atOnce) => readAll(db, list, asLines, atOnce),
   }
@@ -130,7 +130,7 @@ export function storedRows<T extends TransferType>(
     key: names,
     checks: [],
     claims: (line: TransferLine<T>): readonly Claim[] =>
-      second === undefined ? [idClaim(type, keyOf(line))] : [],
+      second === undefined ? [idClaim(type, lineKey(line))] : [],
     isCurrent: hasValues as (row: object, line: object) => boolean,
   }
 }
