@@ -32,9 +32,9 @@ import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { LruCache } from '../kit/recent.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
 import type { Session } from '../store/queries/accounts.ts'
@@ -72,7 +72,7 @@ export class Callers implements FeedSubscriber {
   }
 
   /** The token; undefined if it is unknown, expired or malformed. */
-  find(token: string, now: number): MaybePromise<AccessToken | undefined> {
+  find(token: string, now: number): Promise<AccessToken | undefined> {
     const hash = hashToken(token)
     const known = this.#known.get(hash)
     if (known === undefined && !isWellFormed(token) && !isSiteToken(token)) return undefined
@@ -225,11 +225,7 @@ export type Resolution = Caller | 'invalid'
 export const ANONYMOUS: Caller = { kind: 'anonymous' }
 
 /** The caller behind `Authorization: Bearer <token>` (D-2). */
-export function resolveCaller(
-  callers: Callers,
-  header: string | null,
-  clock: Clock,
-): MaybePromise<Resolution> {
+export function resolveCaller(callers: Callers, header: string | null, clock: Clock): Promise<Resolution> {
   if (header?.startsWith(USUAL_SCHEME)) {
     const known = callers.cached(header.slice(USUAL_SCHEME.length), clock.now())
     if (known !== undefined) return known.caller
@@ -248,7 +244,7 @@ export function resolveOperator(
   operatorToken: string,
   store: Pick<Store, 'operators'>,
   header: string | null,
-): MaybePromise<Resolution> {
+): Promise<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (sameSecret(token, operatorToken)) return { kind: 'operator', name: null }

@@ -29,7 +29,7 @@
  * - A process that stops claims nothing more, and settles what it has sent.
  */
 import type { EventSecrets } from '../auth/event-secrets.ts'
-import { type MessageOutcome, decideOutcome, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
+import { decideOutcome, type MessageOutcome, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
 import { HOST_SLOTS, messageQueues } from '../domain/webhook-room.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -282,7 +282,10 @@ export class WebhookDispatcher implements Measured {
     const report = this.#failures.fail(performance.now())
     if (report === undefined) return
     const { failures, seconds } = report
-    this.#options.log.warn({ host: receiverHost(first), reason: answer, failures, seconds }, 'webhooks failed')
+    this.#options.log.warn(
+      { host: receiverHost(first), reason: answer, failures, seconds },
+      'webhooks failed',
+    )
   }
 
   #logRecovery(): void {
@@ -296,7 +299,13 @@ export class WebhookDispatcher implements Measured {
   #logChange(first: ClaimedDelivery, { subscription }: DeliveryOutcome): void {
     if (subscription === undefined) return
     const { id, status } = subscription
-    const facts = { subscription: id, client: first.client_id, type: first.type, host: receiverHost(first), status }
+    const facts = {
+      subscription: id,
+      client: first.client_id,
+      type: first.type,
+      host: receiverHost(first),
+      status,
+    }
     if (status === 'enabled') this.#options.log.info(facts, 'event subscription enabled')
     else this.#options.log.warn(facts, 'event subscription ended')
   }

@@ -12,7 +12,7 @@ import { request as httpsRequest, Agent as TlsAgent } from 'node:https'
 import { isIP } from 'node:net'
 import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import type { CallbackRule } from '../domain/event-subscription.ts'
-import { lazy } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazy.ts'
 import type { AddressShares } from './address-shares.ts'
 import { isPublicAddress } from './callback-address.ts'
 

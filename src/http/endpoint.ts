@@ -5,12 +5,12 @@
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, hasAnswer, type Operation } from '../contract/operation.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
-import { type StrictRule, listStrictRules } from '../contract/strict.ts'
+import { listStrictRules, type StrictRule } from '../contract/strict.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorName, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { lazy } from '../kit/lazily.ts'
+import { lazy } from '../kit/lazy.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Faults } from '../operations/faults.ts'
 import {
@@ -102,21 +102,29 @@ export class Endpoint {
    * Token, rate limit, client, kind, scope; then the input, the injected fault, and the checks of the operation. Nearly every
    * request passes without waiting: closures are created only where one has to wait.
    */
-  answer(context: RequestContext, params: Params): MaybePromise<Response> {
+  answer(context: RequestContext, params: Params): Response | Promise<Response> {
     const resolution = this.#resolve(context)
     return resolution instanceof Promise
       ? resolution.then(resolved => this.#answerCaller(context, params, resolved))
       : this.#answerCaller(context, params, resolution)
   }
 
-  #answerCaller(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
+  #answerCaller(
+    context: RequestContext,
+    params: Params,
+    resolution: Resolution,
+  ): Response | Promise<Response> {
     const taken = this.#takePoint(context, resolution)
     return taken instanceof Promise
       ? taken.then(() => this.#answerAdmitted(context, params, resolution))
       : this.#answerAdmitted(context, params, resolution)
   }
 
-  #answerAdmitted(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
+  #answerAdmitted(
+    context: RequestContext,
+    params: Params,
+    resolution: Resolution,
+  ): Response | Promise<Response> {
     const caller = this.#admit(context, resolution)
     const faults = this.#dependencies.services.demo?.faults
     if (faults?.concern(this.operation.id)) return this.#answerWithFault(context, params, caller, faults)
@@ -126,7 +134,7 @@ export class Endpoint {
       : this.#respond(context, caller, body)
   }
 
-  #resolve(context: RequestContext): MaybePromise<Resolution> {
+  #resolve(context: RequestContext): Promise<Resolution> {
     if (this.operation.access.kind === 'open') return ANONYMOUS
     const { authorization } = context
     const { callers, clock, store } = this.#dependencies.services
@@ -143,7 +151,7 @@ export class Endpoint {
   }
 
   /** Every Helix response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17). */
-  #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
+  #takePoint(context: RequestContext, resolution: Resolution): Promise<void> {
     if (this.family !== 'helix') return this.#takeFromAddress(context)
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     const allowance = this.#dependencies.limiter.take(payer, context.address)
@@ -202,7 +210,7 @@ export class Endpoint {
   }
 
   /** The response body: a cached one if it is still valid. */
-  #bodyFor(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
+  #bodyFor(context: RequestContext, params: Params, caller: Caller): Promise<ResponseBody> {
     const version = this.#versionOf?.(this.#dependencies.services, context.search)
     if (version === undefined) return this.#callHandler(context, params, caller)
     const answers = this.#hot.at(version, context.began)
@@ -214,12 +222,12 @@ export class Endpoint {
     })
   }
 
-  #callHandler(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
+  #callHandler(context: RequestContext, params: Params, caller: Caller): Promise<ResponseBody> {
     const call = this.#read(context, params, caller)
     return call instanceof Promise ? call.then(ready => this.#run(context, ready)) : this.#run(context, call)
   }
 
-  #run(context: RequestContext, call: EndpointCall): MaybePromise<ResponseBody> {
+  #run(context: RequestContext, call: EndpointCall): Promise<ResponseBody> {
     const answer = this.#handle(call, this.#servicesFor(call.caller))
     return answer instanceof Promise
       ? answer.then(known => this.#writeBody(context, known))
@@ -258,7 +266,7 @@ export class Endpoint {
   }
 
   /** Reads and checks parameters and body, and opens the cursor. */
-  #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<EndpointCall> {
+  #read(context: RequestContext, params: Params, caller: Caller): Promise<EndpointCall> {
     const { operation } = this
     if (operation.answerLines !== undefined) context.holdOpen()
     const reader = this.#reader()

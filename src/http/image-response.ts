@@ -2,7 +2,6 @@ import { isRefusal, type Refusal } from '../contract/problem.ts'
 import { type ImageName, readImagePath } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
 import { cachingHeaders, computeEtag, type Image } from '../images/render.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Services } from '../operations/implement.ts'
@@ -23,7 +22,7 @@ export interface PictureSources {
 export function answerPicture(
   sources: PictureSources,
   context: RequestContext,
-): MaybePromise<Response> | Refusal | undefined {
+): Response | Promise<Response> | Refusal | undefined {
   if (!asksToSee(context.method)) return undefined
   const { images, thumbnails } = sources
   const cached = thumbnails === undefined ? answerFromCache(images, context) : undefined

@@ -47,15 +47,15 @@ import type { LeaseGrant, LeaseRequest } from '../store/commands/shared.ts'
 import type { Store } from '../store/store.ts'
 import {
   type Allowance,
-  toAllowance,
   bucketName,
+  bucketSizes,
   callerBucket,
   fullBucket,
   type Limiter,
   LocalLimiter,
   PerCaller,
   type RateLimits,
-  bucketSizes,
+  toAllowance,
 } from './rate-limit.ts'
 
 /** The local allowance, as a fraction of a minute's points. It refills within a minute. */
@@ -133,7 +133,7 @@ export class LeasedLimiter implements Limiter {
     })
   }
 
-  take(caller: Caller, address: () => string): MaybePromise<Allowance> {
+  take(caller: Caller, address: () => string): Promise<Allowance> {
     const sizes = this.#sizes[callerBucket(caller)]
     if (sizes.whole.capacity === 0) return fullBucket(Date.now())
     const now = performance.now()

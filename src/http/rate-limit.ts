@@ -15,10 +15,9 @@
  * - Memory is bounded. The buckets of the callers that were used least recently are dropped, and start full again.
  */
 import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
+import { LruCache } from '../kit/lru-cache.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { toNetwork } from '../kit/network.ts'
-import { LruCache } from '../kit/recent.ts'
 import { type BucketSize, perMinute, refill, type TokenBucket, takePoint } from '../kit/token-buckets.ts'
 
 /** Points per minute for each kind of caller; 0 disables the limit (D-17). */
@@ -41,7 +40,7 @@ const SHOWN_WHEN_OFF = 800
 
 export interface Limiter {
   /** Takes a point from the caller's bucket, unless it is empty. */
-  take(caller: Caller, address: () => string): MaybePromise<Allowance>
+  take(caller: Caller, address: () => string): Promise<Allowance>
   /** Only limits shared by several processes have metrics. */
   measure(metrics: Metrics): void
 }

@@ -7,7 +7,6 @@ import type { Family } from '../contract/operation.ts'
 import { problem, type Refusal, refuse } from '../contract/problem.ts'
 import type { EventSockets } from '../events/event-sockets.ts'
 import { isImagePath } from '../images/image-name.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
@@ -35,7 +34,7 @@ import {
 import type { RequestCounter } from './traffic.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
 
-type Answer = MaybePromise<Response | Refusal>
+type Answer = Promise<Response | Refusal>
 
 export interface Route {
   /** What a request needs before it is answered. Pictures and broadcasts have separate limits; operators never wait. */

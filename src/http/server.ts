@@ -1,6 +1,5 @@
 import { isRefusal, Problem, type Refusal, refuse } from '../contract/problem.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import { asRequest } from '../kit/request-scope.ts'
 import { asksToSee } from '../site/pages.ts'
 import { ForwardedAddresses, type Networks } from './client-address.ts'
@@ -70,7 +69,7 @@ export class Application {
   }
 
   /** A request of a listener, which waits or is refused if more arrive than this process can answer. */
-  receive(request: Request, peer: Peer, served: ServedFamilies): MaybePromise<Response> {
+  receive(request: Request, peer: Peer, served: ServedFamilies): Response | Promise<Response> {
     const context = new RequestContext(request, peer, served, this.#forwarded)
     const found = this.#find(context)
     const need = needFor(context, found.target)
@@ -85,7 +84,12 @@ export class Application {
   }
 
   /** A request from inside this process. `operator`: on whose behalf the console calls. */
-  handle(request: Request, peer: Peer, served: ServedFamilies, operator?: Caller): MaybePromise<Response> {
+  handle(
+    request: Request,
+    peer: Peer,
+    served: ServedFamilies,
+    operator?: Caller,
+  ): Response | Promise<Response> {
     const context = new RequestContext(request, peer, served, this.#forwarded)
     context.operator = operator
     this.#options.traffic.begin()
@@ -107,13 +111,13 @@ export class Application {
     return this.#storeFailures.settle(storeAnswers)
   }
 
-  #handle(context: RequestContext, found: Found): MaybePromise<Response> {
+  #handle(context: RequestContext, found: Found): Response | Promise<Response> {
     const { demo } = this.#options.services
     const response = this.#handleSafely(context, found)
     return demo === undefined ? response : concludeDemoRequest(demo, context, response)
   }
 
-  #handleSafely(context: RequestContext, found: Found): MaybePromise<Response> {
+  #handleSafely(context: RequestContext, found: Found): Response | Promise<Response> {
     try {
       const answer = this.#hasScopes
         ? asRequest(() => this.#answer(context, found))
@@ -128,7 +132,7 @@ export class Application {
     }
   }
 
-  #answer(context: RequestContext, { target, params }: Found): MaybePromise<Response | Refusal> {
+  #answer(context: RequestContext, { target, params }: Found): Promise<Response | Refusal> {
     context.family = target.family
     context.operation = target.operation
     context.tally = target.tally
@@ -162,7 +166,7 @@ export class Application {
   }
 
   /** Answers an error with a page, unless the path is unknown. */
-  #answerFailedPage(context: RequestContext, thrown: unknown): MaybePromise<Response> {
+  #answerFailedPage(context: RequestContext, thrown: unknown): Response | Promise<Response> {
     const failure = this.#problemFor(context, thrown)
     if (failure.name !== 'route_unknown') return this.#options.pages.refuse(context, failure)
     context.tally = this.#options.traffic.unknown

@@ -4,9 +4,9 @@
  */
 
 import { type ProblemName, problems } from '../contract/problem.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Labels, Metrics } from '../kit/metrics.ts'
-import { assertDefined } from '../kit/must.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is used; any other counts as the last. */
@@ -82,7 +82,8 @@ export class RequestMetrics {
   end(tally: RequestCounter, status: number, milliseconds: number, problem: ProblemName | undefined): void {
     this.#inFlight -= 1
     tally.note(status, milliseconds)
-    if (problem !== undefined) this.#problems.set(problem, assertDefined(this.#problems.get(problem), problem) + 1)
+    if (problem !== undefined)
+      this.#problems.set(problem, assertDefined(this.#problems.get(problem), problem) + 1)
   }
 
   /** Counts a request that was rejected because the bucket was empty. */

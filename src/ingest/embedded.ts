@@ -3,8 +3,8 @@ import { isRefusal } from '../contract/problem.ts'
 import { lastHeard } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
-import { withTimeout } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
+import { withTimeout } from '../kit/with-timeout.ts'
 import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import { classifyMessage } from '../media/flv.ts'
@@ -94,8 +94,7 @@ export class EmbeddedIngest implements Ingest {
     for (const past of sessions) {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
-      const recorded =
-        past.video_id === null ? undefined : await recordings?.lastMilliseconds(past.video_id)
+      const recorded = past.video_id === null ? undefined : await recordings?.lastMilliseconds(past.video_id)
       if (past.ended_at !== null && recorded === undefined) continue
       const now = lastHeard(past, recorded, clock.now())
       await store.commands.closeSession({ ...id, now })

@@ -5,10 +5,10 @@
  */
 
 import { sha256Hex } from '../kit/digest.ts'
-import { withTimeout } from '../kit/in-time.ts'
 import { toNetwork } from '../kit/network.ts'
 import { Outage } from '../kit/outage.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { withTimeout } from '../kit/with-timeout.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'

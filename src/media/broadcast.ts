@@ -27,7 +27,7 @@
  * - No viewer delays the publisher or another viewer: `write` never waits.
  * - The group has at most 8 MiB. Beyond that it is dropped, and viewers who join wait for the next key frame.
  */
-import { FLV_HEADER, takeFirstTag, flvTag, classifyMessage, VIDEO_HEADER } from './flv.ts'
+import { classifyMessage, FLV_HEADER, flvTag, takeFirstTag, VIDEO_HEADER } from './flv.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Maximum bytes since the last key frame that are kept for those who join. */

@@ -5,7 +5,7 @@ interface LookUpKey<Row> {
   /** The values as sent; undefined if the parameter is absent. */
   readonly values: readonly string[] | undefined
   /** The rows with one of these values. If several rows share a value, they are in their order in the answer. */
-  readonly find: (values: readonly string[]) => MaybePromise<readonly Row[]>
+  readonly find: (values: readonly string[]) => Promise<readonly Row[]>
   /** The value that names a row. */
   readonly valueIn: (row: Row) => string
 }
@@ -16,9 +16,9 @@ interface LookUpKey<Row> {
  */
 export function lookUp<Row extends { readonly id: string }>(
   ...keys: readonly LookUpKey<Row>[]
-): MaybePromise<Row[]> {
+): Promise<Row[]> {
   const byId = new Map<string, Row>()
-  let done: MaybePromise<unknown>
+  let done: Promise<unknown>
   for (const key of keys) {
     const { values = [], find, valueIn } = key
     if (values.length === 0) continue

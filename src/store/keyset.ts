@@ -33,16 +33,16 @@
  * Frequent reads use a prepared list, whose queries are built once.
  */
 import type { Key, Page, PageRequest } from '../contract/page.ts'
+import { assertDefined } from '../kit/assert-defined.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
-import { assertDefined } from '../kit/must.ts'
 import type { Database } from './database.ts'
 import { compareKeys, type KeyedOrder, type Order, type Part } from './keyset-order.ts'
 import {
   all,
+  createParameters,
   limitedTo,
   merged,
   Parameter,
-  createParameters,
   type Scalar,
   type Sql,
   Statement,
@@ -76,7 +76,7 @@ export interface List<Row> extends Listing<Row> {
   readonly window: PageRequest
 }
 
-export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
+export function keysetPage<Row>(db: Database, list: List<Row>): Promise<Page<Row>> {
   const { order, window } = list
   const down = isDown(list, window)
   const parts =
@@ -98,7 +98,7 @@ export function preparedList<Row, Values extends StatementValues>(
     const present = names.filter(name => values[name] !== undefined)
     return new PreparedList(write(createParameters(present) as ParametersFor<Values>))
   }
-  return (db: Database, values: Values, window: PageRequest): MaybePromise<Page<Row>> => {
+  return (db: Database, values: Values, window: PageRequest): Promise<Page<Row>> => {
     let given = 0
     for (const name of names) given = given * 2 + Number(values[name] !== undefined)
     const list = lists[given] ?? prepare(values)
@@ -124,7 +124,7 @@ class PreparedList<Row> {
     this.#list = list
   }
 
-  page(db: Database, values: StatementValues, window: PageRequest): MaybePromise<Page<Row>> {
+  page(db: Database, values: StatementValues, window: PageRequest): Promise<Page<Row>> {
     const down = isDown(this.#list, window)
     const place = window.from === undefined ? NO_PLACE : cursorValues(this.#list.order, window.from)
     const [one, two, three, four] = place
@@ -149,7 +149,8 @@ class PreparedList<Row> {
             down,
           )
     return parts.map(
-      part => new Statement(buildQuery(this.#list, pageRanges(this.#list, part), part, new Parameter('most'))),
+      part =>
+        new Statement(buildQuery(this.#list, pageRanges(this.#list, part), part, new Parameter('most'))),
     )
   }
 }
@@ -163,8 +164,8 @@ const cursorValues = (order: Order, from: Key): readonly Scalar[] => order.toCur
 function readPage<P, Row>(
   parts: readonly P[],
   { first, direction }: PageRequest,
-  read: (part: P, most: number) => MaybePromise<Row[]>,
-): MaybePromise<Page<Row>> {
+  read: (part: P, most: number) => Promise<Row[]>,
+): Promise<Page<Row>> {
   return chain(readParts(parts, first + 1, read), rows => {
     const more = rows.length > first
     if (more) rows.length = first
@@ -177,9 +178,9 @@ function readPage<P, Row>(
 function readParts<P, Row>(
   parts: readonly P[],
   most: number,
-  read: (part: P, most: number) => MaybePromise<Row[]>,
+  read: (part: P, most: number) => Promise<Row[]>,
   index = 0,
-): MaybePromise<Row[]> {
+): Promise<Row[]> {
   return chain(read(assertDefined(parts[index], 'a part of a list'), most), rows =>
     rows.length === most || index + 1 === parts.length
       ? rows
@@ -209,12 +210,12 @@ function rowsOfPart<Row>(
   part: Part,
   down: boolean,
   most: number,
-): MaybePromise<Row[]> {
+): Promise<Row[]> {
   const ranges = pageRanges(list, part)
   const read = (some: readonly (readonly Sql[])[]) => db.all<Row>(buildQuery(list, some, part, most))
   if (ranges.length === 0) return []
   if (ranges.length <= MAX_MERGED) return read(ranges)
-  const reads: MaybePromise<Row[]>[] = []
+  const reads: Promise<Row[]>[] = []
   for (let at = 0; at < ranges.length; at += MAX_MERGED) reads.push(read(ranges.slice(at, at + MAX_MERGED)))
   const [sign, sortKey] = [down ? -1 : 1, keyIn(list)]
   return Promise.all(reads).then(found =>
@@ -235,7 +236,7 @@ interface Picking<Row> {
 }
 
 /** A page of a filtered list. */
-export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): MaybePromise<Page<Row>> {
+export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): Promise<Page<Row>> {
   return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, sortKey: keyIn(list) })
 }
 
@@ -247,15 +248,15 @@ function keyIn<Row>({ sortKey, order }: List<Row>): (row: Row) => Key {
 
 /** A filtered page of a list that `read` returns in pages of any size. */
 export function pickFrom<Row>(
-  read: (window: PageRequest) => MaybePromise<Page<Row>>,
+  read: (window: PageRequest) => Promise<Page<Row>>,
   list: Picking<Row> & { readonly window: PageRequest; readonly sortKey: (row: Row) => Key },
-): MaybePromise<Page<Row>> {
+): Promise<Page<Row>> {
   const { window: asked, sortKey, filter, step: maxStep = MAX_STEP, most = MAX_PICKED } = list
   const backward = asked.direction === 'backward'
   let kept: Row[] = []
   let looked = 0
   let begin: Key | undefined
-  const step = (window: PageRequest): MaybePromise<Page<Row>> =>
+  const step = (window: PageRequest): Promise<Page<Row>> =>
     chain(read(window), ({ rows, more }) => {
       const found = rows.filter(filter)
       if (kept.length === 0) kept = found

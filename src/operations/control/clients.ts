@@ -42,7 +42,10 @@ export const handlePatchClient = implement(patchClient, async ({ params, body },
 
 export const handleRotateClientSecret = implement(rotateClientSecret, async ({ params }, { store }) => {
   const secret = mintSecret('secret')
-  const client = await store.commands.setClientSecret({ id: params.client_id, secret_hash: hashToken(secret) })
+  const client = await store.commands.setClientSecret({
+    id: params.client_id,
+    secret_hash: hashToken(secret),
+  })
   return isRefusal(client) ? client : { data: [{ ...client, secret }] }
 })
 

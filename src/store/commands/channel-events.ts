@@ -131,6 +131,8 @@ export async function emitMarker(
     const [broadcaster, creator] = [names.get(broadcaster_id), names.get(creator_id)]
     if (broadcaster === undefined || creator === undefined) return []
     const by = namesAs('creator_user', creator)
-    return [{ subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterNames(broadcaster), ...by } }]
+    return [
+      { subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterNames(broadcaster), ...by } },
+    ]
   })
 }

@@ -1,4 +1,4 @@
-import { formatThousands } from '../../contract/grouped.ts'
+import { formatThousands } from '../../contract/format-thousands.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { type Channel, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import { isChange } from '../../domain/audit.ts'

@@ -14,8 +14,8 @@ import {
   type UpdateCandidate,
   updateStatus,
 } from '../../domain/entitlement.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { assertDefined } from '../../kit/must.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Transaction } from '../database.ts'
 import {
@@ -62,7 +62,10 @@ export async function grantEntitlements(
 
   const fresh: (Entitlement & { organization_id: string })[] = []
   for (const grant of grants) {
-    const organization_id = assertDefined(owners.ofBenefit.get(grant.benefit_id), 'the organization of a benefit')
+    const organization_id = assertDefined(
+      owners.ofBenefit.get(grant.benefit_id),
+      'the organization of a benefit',
+    )
     const ofGame = owners.ofGame.get(grant.game_id) ?? null
     if (ofGame !== null && ofGame !== organization_id) {
       return refuse(

@@ -55,7 +55,8 @@ async function newFollows(tx: Transaction, follows: readonly Follow[], now: numb
     sql`select f.user_id, f.broadcaster_id from ${valuesTable(pairs, ['user_id', 'broadcaster_id'])} as given
         join follows f on f.user_id = given.user_id and f.broadcaster_id = given.broadcaster_id`,
   )
-  const followKey = (row: { user_id: string; broadcaster_id: string }) => `${row.user_id}/${row.broadcaster_id}`
+  const followKey = (row: { user_id: string; broadcaster_id: string }) =>
+    `${row.user_id}/${row.broadcaster_id}`
   const old = new Set(known.map(followKey))
   const fresh = new Map<string, { user_id: string; broadcaster_id: string; followed_at: string }>()
   for (const { user_id, broadcaster_id, followed_at = isoSeconds(now) } of follows) {

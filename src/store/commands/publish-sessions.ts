@@ -37,10 +37,10 @@ import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
-import { type BroadcastsDue, forgottenSessions, dueLimits } from '../queries/streams.ts'
+import { type BroadcastsDue, dueLimits, forgottenSessions } from '../queries/streams.ts'
 import { isOneOf, limitedTo, lockRows, sql, valuesTable } from '../sql/tag.ts'
 import { disconnectPublisher } from './dismissals.ts'
-import { startStream, endRunningStream } from './streams.ts'
+import { endRunningStream, startStream } from './streams.ts'
 
 interface SessionRow extends SessionId {
   readonly user_id: string

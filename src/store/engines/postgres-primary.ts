@@ -4,10 +4,10 @@
  * timeline only if that loses nothing (`older-timeline.ts`).
  */
 import type { SQL } from 'bun'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { hostIn } from '../../kit/connection-url.ts'
-import { withTimeout } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
-import { assertDefined } from '../../kit/must.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import { Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
@@ -15,12 +15,12 @@ import { isTooManyConnections } from './connection-pool.ts'
 import { Acknowledged, type FeedPoint, OLDER_TIMELINE_MILLISECONDS, reasonToStay } from './older-timeline.ts'
 import {
   connect,
+  listPools,
   measurePools,
   openPools,
   type PoolOptions,
   type Pools,
   PREPARE_MILLISECONDS,
-  listPools,
 } from './postgres-pools.ts'
 
 const PROBE_INTERVAL_MILLISECONDS = 1000
@@ -159,7 +159,9 @@ export class Primary {
     // A server that accepts no more connections is alive: its last known state still holds.
     const timelines = answers.map((answer, index) => {
       if (answer !== 'full') return answer
-      return this.#pools?.host === hostIn(assertDefined(this.#urls[index], 'the URL of a probe')) ? this.#timeline : 0
+      return this.#pools?.host === hostIn(assertDefined(this.#urls[index], 'the URL of a probe'))
+        ? this.#timeline
+        : 0
     })
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0

@@ -29,8 +29,8 @@
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
-import { withTimeout } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
+import { withTimeout } from '../../kit/with-timeout.ts'
 import type { CommandName } from '../command-list.ts'
 import type { Engine } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'

@@ -49,7 +49,8 @@ export const channelSearchQueries = (db: Database) => {
     /** Forward only. */
     page: (search: ChannelSearch, window: PageRequest) => pageOfFound(db, search, window),
     /** Some channels whose names have the text anywhere, by login. */
-    inside: async (search: SiteSearch, most: number) => findMatchingChannels(db, await findInside(search, most)),
+    inside: async (search: SiteSearch, most: number) =>
+      findMatchingChannels(db, await findInside(search, most)),
   }
 }
 

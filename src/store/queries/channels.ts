@@ -38,7 +38,7 @@ export type EditedChannel = Pick<User, 'id' | 'login' | 'display_name'>
 const MOST_EDITED = 50
 
 export const channelQueries = (db: Database) => ({
-  described: (user_ids: readonly string[]): MaybePromise<DescribedChannel[]> =>
+  described: (user_ids: readonly string[]): Promise<DescribedChannel[]> =>
     chain(
       db.all<Omit<DescribedChannel, keyof Channel>>(
         sql`select c.*, c.user_id as id, u.login as user_login, u.display_name as user_name,
@@ -55,14 +55,14 @@ export const channelQueries = (db: Database) => ({
   editors: (user_id: string, window: PageRequest) =>
     usersIn(db, 'editors', 'editor_id', sql`user_id = ${user_id}`, window),
   /** All editors, the newest first (D-85). */
-  newestEditors: (user_id: string): MaybePromise<ChannelEditor[]> =>
+  newestEditors: (user_id: string): Promise<ChannelEditor[]> =>
     db.all<ChannelEditor>(
       sql`select e.editor_id as user_id, u.display_name as user_name, e.created_at
           from editors e join users u on u.id = e.editor_id where e.user_id = ${user_id}
           order by e.created_at desc, length(e.editor_id) desc, e.editor_id desc${limitedTo(MAX_EDITORS)}`,
     ),
   /** The first channels that a user may edit. */
-  editedBy: (editor_id: string): MaybePromise<EditedChannel[]> =>
+  editedBy: (editor_id: string): Promise<EditedChannel[]> =>
     db.all<EditedChannel>(
       sql`select e.user_id as id, u.login, u.display_name
           from (select user_id from editors where editor_id = ${editor_id}

@@ -60,7 +60,7 @@ const withId = statement(['id'], ({ id }) => sql`${entitlementRows} where id = $
 export const entitlementQueries = (db: Database) => {
   const reader = new EntitlementReader(db)
   /** The entitlements with these ids that exist. */
-  const named = (ids: readonly string[]): MaybePromise<OwnedEntitlement[]> => {
+  const named = (ids: readonly string[]): Promise<OwnedEntitlement[]> => {
     const uuids = ids.filter(isUuid)
     const [id] = uuids
     if (id === undefined) return []
@@ -68,11 +68,11 @@ export const entitlementQueries = (db: Database) => {
       uuids.length === 1 ? withId({ id }) : sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`
     return chain(db.all<EntitlementRow>(query), found => reader.readOwned(found))
   }
-  const stored = (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<EntitlementRow>> =>
+  const stored = (filter: EntitlementFilter, window: PageRequest): Promise<Page<EntitlementRow>> =>
     pageOfRows(db, filter, window)
   return {
     named,
-    page: (filter: EntitlementFilter, window: PageRequest): MaybePromise<Page<Entitlement>> => {
+    page: (filter: EntitlementFilter, window: PageRequest): Promise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
       return chain(stored(filter, window), page => chain(reader.read(page.rows), rows => ({ ...page, rows })))
     },
@@ -87,7 +87,7 @@ function pageOfRows(
   db: Database,
   filter: EntitlementFilter,
   window: PageRequest,
-): MaybePromise<Page<EntitlementRow>> {
+): Promise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const fulfilled = statusNumber(filter)
   if (user_id !== undefined) return pageOfUser(db, { ...filter, user_id }, window)
@@ -112,7 +112,7 @@ function pageOfUser(
   db: Database,
   filter: EntitlementFilter & { readonly user_id: string },
   window: PageRequest,
-): MaybePromise<Page<EntitlementRow>> {
+): Promise<Page<EntitlementRow>> {
   const { organization_id, user_id, game_id, benefit_id } = filter
   const values = { user_id, game_id, fulfilled: statusNumber(filter) }
   if (benefit_id !== undefined)
@@ -196,7 +196,7 @@ const ofOrganization = preparedList<EntitlementRow, Omit<StoredFilter, 'benefit_
  * The ranges of a benefit, or of a game in all organizations. If the second of a pair in an index is not given, there is a
  * range for each value that occurs.
  */
-function rangesFor(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
+function rangesFor(db: Database, filter: EntitlementFilter): Promise<readonly Sql[]> {
   const { organization_id, game_id, benefit_id, fulfillment_status } = filter
   const fulfilled = fulfillment_status && storedStatus(fulfillment_status)
   if (benefit_id !== undefined) {
@@ -241,7 +241,7 @@ function ownsBenefit(
   db: Database,
   organization_id: string | undefined,
   benefit_id: string,
-): MaybePromise<boolean> {
+): Promise<boolean> {
   if (organization_id === undefined) return true
   return chain(
     db.get<{ organization_id: string }>(sql`select organization_id from benefits where id = ${benefit_id}`),
@@ -254,7 +254,7 @@ function valuesBehind(
   db: Database,
   prefix: Sql,
   column: 'game_id' | '(organization + 0)',
-): MaybePromise<readonly (string | number)[]> {
+): Promise<readonly (string | number)[]> {
   const name = verbatim(column)
   const rows = db.all<{ value: string | number }>(
     sql`with recursive found (value) as (

@@ -1,10 +1,9 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { DeliveryStatus, EventDelivery } from '../../contract/resources/event.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
-import { orderBy, orderByWithin, type Order } from '../keyset-order.ts'
+import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'
 import { limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */
@@ -129,7 +128,7 @@ export const eventDeliveryQueries = (db: Database) => ({
   events: (
     filter: { readonly type?: string | undefined; readonly subject?: string | undefined },
     window: PageRequest,
-  ): MaybePromise<Page<EventRow>> =>
+  ): Promise<Page<EventRow>> =>
     filteredPage<EventRow>(db, {
       select: sql`select seq, id, type, version, subject, occurred_at, body from events`,
       order:

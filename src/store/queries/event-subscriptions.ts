@@ -8,7 +8,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
-import { orderBy, orderByWithin, type Order } from '../keyset-order.ts'
+import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 export interface EventSubscriptionRow {
@@ -59,7 +59,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
     { client_id, owner }: SubscriptionOwner,
     filter: SubscriptionFilter,
     window: PageRequest,
-  ): MaybePromise<Page<EventSubscriptionRow>> =>
+  ): Promise<Page<EventSubscriptionRow>> =>
     filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
       where: [sql`client_id = ${client_id}`, sql`owner = ${owner}`],
@@ -74,7 +74,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
     db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
   /** A page of the subscriptions of all clients. The most selective filter uses an index, the others are applied to its rows. */
-  all: (filter: OperatorFilter, window: PageRequest): MaybePromise<Page<EventSubscriptionRow>> =>
+  all: (filter: OperatorFilter, window: PageRequest): Promise<Page<EventSubscriptionRow>> =>
     filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
       order: chooseOrder(filter),
@@ -113,7 +113,7 @@ function namesUser({ condition }: EventSubscriptionRow, user_id: string): boolea
 export function subscriptionTotals(
   db: Database,
   { client_id, owner }: SubscriptionOwner,
-): MaybePromise<SubscriptionTotals> {
+): Promise<SubscriptionTotals> {
   const read = db.get<{ total: number | string; total_cost: number | string }>(
     sql`select count(*) as total, coalesce(sum(case when ended_at is null then cost else 0 end), 0) as total_cost
         from event_subscriptions where client_id = ${client_id} and owner = ${owner} and deleted_at is null`,

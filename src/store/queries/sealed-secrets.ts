@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Sealed } from '../../kit/secret-box.ts'
 import type { Database } from '../database.ts'
 import { joined, limitedTo, sql, verbatim } from '../sql/tag.ts'
@@ -29,7 +28,7 @@ function rowsAfter(
   kind: SealedKind,
   last: SealedRow | undefined,
   except: string,
-): MaybePromise<SealedRow[]> {
+): Promise<SealedRow[]> {
   const { table, owner, slot } = SEALED_SECRETS[kind]
   const order = verbatim(slot === undefined ? owner : `${owner}, ${slot}`)
   const columns = slot === undefined ? `'' as slot, '' as lookup_hash` : `${slot} as slot, lookup_hash`

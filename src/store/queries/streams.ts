@@ -7,7 +7,6 @@ import {
   SILENT_MILLISECONDS,
 } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -106,7 +105,7 @@ export const lapsedViewers = (now: number): Sql =>
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
   /** All live streams, without the fields from other tables: takes a sixth of the time of `live`. */
-  ranked: (): MaybePromise<RankedStream[]> =>
+  ranked: (): Promise<RankedStream[]> =>
     db.all(sql`select id, user_id, viewer_count, started_at from streams`),
   /** The fields that the streams of these users take from their channels. */
   detailsOf: async (user_ids: readonly string[]): Promise<ChannelDetails[]> => {
@@ -140,7 +139,7 @@ export const streamQueries = (db: Database) => ({
   mediaServerOf: (stream: {
     readonly id: string
     readonly user_id: string
-  }): MaybePromise<BroadcastPlace | undefined> =>
+  }): Promise<BroadcastPlace | undefined> =>
     db.get(
       sql`${broadcastPlaces} where p.user_id = ${stream.user_id} and p.ended_at is null
           union all
@@ -150,7 +149,7 @@ export const streamQueries = (db: Database) => ({
   /** Where the video of these channels plays, of those whose broadcast the embedded media server of a node receives. */
   playing: (
     user_ids: readonly string[],
-  ): MaybePromise<readonly { readonly user_id: string; readonly watch_url: string | null }[]> =>
+  ): Promise<readonly { readonly user_id: string; readonly watch_url: string | null }[]> =>
     db.all(
       sql`select user_id, watch_url from publish_sessions
           where ${isOneOf(sql`user_id`, user_ids)} and ended_at is null and adapter = 'embedded'`,

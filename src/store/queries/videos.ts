@@ -2,10 +2,9 @@ import type { Page, PageRequest } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import { isoSeconds } from '../../kit/clock.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { keysetPage, filteredPage, preparedList } from '../keyset.ts'
-import { orderBy, inOrderThenByNumber, type Order } from '../keyset-order.ts'
+import { filteredPage, keysetPage, preparedList } from '../keyset.ts'
+import { inOrderThenByNumber, type Order, orderBy } from '../keyset-order.ts'
 import { all, isOneOf, sql, statement } from '../sql/tag.ts'
 import type { SessionId } from './media-servers.ts'
 
@@ -165,7 +164,7 @@ export const videoQueries = (db: Database) => ({
   listed: (
     { user_id, game_id, language, since, sort }: VideoFilter,
     window: PageRequest,
-  ): MaybePromise<Page<Video>> => {
+  ): Promise<Page<Video>> => {
     const order = SORTS[sort]
     return filteredPage<Video>(db, {
       select: videos,
@@ -191,6 +190,6 @@ const markersOfVideo = preparedList<StreamMarker, { video_id: string }>(['video_
 }))
 
 export const markerQueries = (db: Database) => ({
-  ofVideo: (video_id: string, window: PageRequest): MaybePromise<Page<StreamMarker>> =>
+  ofVideo: (video_id: string, window: PageRequest): Promise<Page<StreamMarker>> =>
     markersOfVideo(db, { video_id }, window),
 })

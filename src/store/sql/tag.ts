@@ -2,7 +2,7 @@
  * SQL text for both engines. A query is a template with values; values may be other SQL fragments, lists, or whole tables of
  * values, and the differences between the engines are resolved when the query is rendered.
  */
-import { assertDefined } from '../../kit/must.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 
 export type Scalar = string | number | null | Uint8Array
 

@@ -1,13 +1,13 @@
 import {
-  listFields,
   findNote,
+  listFields,
   listReferences,
   type TransferLine,
   type TransferType,
 } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { keysetPage, type List } from '../keyset.ts'
-import { orderBy, type KeyedOrder } from '../keyset-order.ts'
+import { type KeyedOrder, orderBy } from '../keyset-order.ts'
 import {
   isOneOf,
   lockRows,
