@@ -1,3 +1,33 @@
+/**
+ * The caller cache: from an access token to the client, user and scopes that it stands for.
+ *
+ * Most requests have a token, and reading it from the store each time would cost more than most answers. But a revoked token
+ * must stop working at once. So valid tokens are cached, by hash, and the feed removes them: whatever ends or changes a token
+ * publishes that in the same transaction (`store/feed.ts`). The process that revokes rejects the token as soon as the
+ * revocation returns, the others after their next read of the feed.
+ *
+ *     token --> cached, and read within the last minute? --yes--> caller
+ *                        | no
+ *                        '--> read the store --valid--> cache it --> caller
+ *                                   |--unknown--> remove it from the cache --> 401
+ *                                   '--no answer--> the cached entry counts; without one, 503
+ *
+ * | Change in the feed | Removes |
+ * |---|---|
+ * | tokens were revoked or replaced | these tokens |
+ * | a client was changed or deleted | all tokens of that client |
+ * | a user was renamed or deleted, or has logged out | all tokens of that user; those that are still valid are read again |
+ * | everything is loaded again | all tokens |
+ *
+ * What must hold:
+ * - A look-up during which something was invalidated may have read the state before. Its result is used for the request that
+ *   asked, but not cached.
+ * - An entry is read again after a minute, in case the feed missed a change.
+ * - The expiry is compared with the clock on every use: an expired token is invalid even if it is cached.
+ * - Unknown tokens are not cached, so they cannot fill the memory. The number of cached tokens is bounded.
+ *
+ * Tokens of operators are not cached: their calls are rare.
+ */
 import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -28,11 +58,6 @@ export interface AccessToken {
 const MAX_TOKENS = 100_000
 const TRUSTED_MILLISECONDS = 60_000
 
-/**
- * A cache of access tokens and their callers. An entry is valid until the feed reports a change: revocations and changes are
- * published in the transaction that makes them, so this process rejects a revoked token as soon as the revocation returns,
- * and other processes after their next read of the feed. Unknown tokens are looked up in the store each time.
- */
 export class Callers implements FeedSubscriber {
   readonly #store: Pick<Store, 'tokens' | 'accounts'>
   readonly #siteTokens: SiteTokens
@@ -107,7 +132,7 @@ export class Callers implements FeedSubscriber {
     return row === undefined || row.kind === 'refresh' ? undefined : readToken(row)
   }
 
-  /** Valid as long as its session; the token of a visitor has none. */
+  /** Reads a token of the site. It is valid as long as its session; the token of a visitor has no session. */
   async #readSiteToken(text: string): Promise<AccessToken | undefined> {
     const token = this.#siteTokens.open(text)
     if (token === undefined) return undefined
@@ -180,7 +205,7 @@ function toCaller(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
-/** How nearly every client spells it. */
+/** The scheme of an `Authorization` header as nearly every client spells it. */
 const USUAL_SCHEME = 'Bearer '
 
 /** Forms of an `Authorization` header with a token; the scheme is case-insensitive (D-2). */

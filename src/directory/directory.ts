@@ -1,23 +1,37 @@
 /**
  * The live directory: every live stream in memory, in the order in which GetStreams lists them.
  *
- * Viewer counts change constantly, so a walk through the pages needs a fixed order: a ranking by the counts at one point of
- * the feed. A walk keeps the point where it started, which its cursor carries, and filters rows by their current state:
- * streams that have ended, or no longer match, are omitted. So a stream that is live during the whole walk appears exactly
- * once (D-33). A point means the same in every process that follows the feed, so each page may come from another process.
- * Recent rankings are cached, and others are rebuilt from the journal; a cursor whose point is older than the journal
- * continues by sort key in the newest ranking.
+ * The problem: the list is ordered by viewer counts, and these change all the time. A reader who turns pages would see some
+ * streams twice and others never. The solution: a walk through the pages keeps one order, that of the counts at the point
+ * of the feed where it started. Its cursor carries the point. Every process that follows the feed reaches the same state at
+ * the same point, so each page may come from another process.
  *
- * Full scans are avoided. Look-ups by user, and followed channels, find their rows by user; filters by game and language
- * walk along slices of the ranking. Streams are stored as JSON with a gap for the viewer count. After a start that JSON is
- * made later than the ranking (`details.ts`): methods that need it of all streams are called once `complete` has returned.
+ *     feed entry --> rows (current state)
+ *          |            | copy the counts, undo the later entries
+ *          '--> journal -+--> snapshot (counts at a point) --> ranking --> page
+ *
+ * | A page | uses |
+ * |---|---|
+ * | without a cursor | the newest snapshot, which a large directory shares between new walks for 0.9 s |
+ * | with a point that is cached | that snapshot |
+ * | with a point that the journal reaches | a snapshot that is restored from the journal |
+ * | with an unknown point, also after `history.ts` has looked for it | the newest ranking, continued by sort key |
+ * | of some users or followed channels | their rows, sorted on demand by the counts at the point |
+ *
+ * What must hold:
+ * - Entries are applied in the order of the feed, without gaps (`store/follower.ts`).
+ * - A stream that is live during a whole walk appears exactly once (D-33). A walk omits streams that started after its
+ *   point, that have ended, or that no longer match the filter: filters apply to the current state of a row.
+ * - No request scans all rows. Filters by game and language follow slices of the ranking.
+ * - After a start, ranks are in memory before details. A method that needs the details of all streams is called after
+ *   `complete` has returned.
  *
  * Glossary:
  * - point: a position in the feed, and with it a state of the directory (`store/feed.ts`).
- * - row: a live stream in memory (`row.ts`, `live-rows.ts`).
+ * - row: a live stream in memory, stored as JSON with a gap for the viewer count (`row.ts`, `live-rows.ts`).
  * - channel: the entry of a user, live or not, with a reference to the row of the stream (`live-rows.ts`).
  * - details: all that a page shows of a stream, beyond its rank (`details.ts`).
- * - index: the position of a row in arrays by row; one that ended may share it with a later one (`live-rows.ts`).
+ * - index: the position of a row in arrays by row. A row that ended may share it with a later one (`live-rows.ts`).
  * - journal: the changes of recent feed entries, for restoring counts and games at an earlier point (`journal.ts`).
  * - snapshot: all viewer counts at a point, and the rankings by them (`snapshots.ts`, `snapshot-cache.ts`).
  * - ranking: all rows sorted by the counts of a snapshot, most viewers first. A place is an index into it (`ranking.ts`).
@@ -53,7 +67,7 @@ export interface StreamFilter {
 }
 
 export interface FoundLiveStream {
-  /** One of `FOUND_IN`. */
+  /** Where the query was found: a value of `FOUND_IN`. */
   readonly place: number
   readonly stream: Stream
 }
@@ -71,7 +85,7 @@ export class Directory {
     readonly monotonic?: () => number
     /** With several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
     readonly inTouchAt?: () => number
-    /** Needed after `reloadRanked`. */
+    /** Reads the details of streams; needed after `reloadRanked`. */
     readonly details?: DetailSource
   }) {
     const { publicUrl, monotonic = () => performance.now(), inTouchAt, details } = options
@@ -111,7 +125,7 @@ export class Directory {
     this.#snapshots.clear()
   }
 
-  /** The same for a directory without streams, but for their details. */
+  /** Fills an empty directory with the ranks of all streams. Their details are read later. */
   reloadRanked(streams: readonly RankedStream[], point: FeedPoint): void {
     this.#details.expect(streams)
     this.#journal.reset(point)

@@ -1,3 +1,33 @@
+/**
+ * The audit chain: a record of changes that cannot be altered unnoticed.
+ *
+ * Operators and clients change what others rely on, and later it must be possible to prove who changed what. But a person
+ * with access to the database can also edit the log. So each row contains a hash of its contents and of the row before it:
+ *
+ *     row 1                      row 2                      row 3
+ *     contents, previous = ''    contents, previous = h1    contents, previous = h2
+ *     h1 = hash(contents, '')    h2 = hash(contents, h1)    h3 = hash(contents, h2)   <-- head: (3, h3)
+ *
+ * A row that was altered, moved or removed no longer fits the rows around it. Rewriting all later rows as well leaves a
+ * consistent chain, but with other hashes: this is found if a head was noted elsewhere before
+ * (`store/queries/audit-verification.ts`).
+ *
+ * A change moves in three steps. A command reports recordings: subject, previous state, new state. Those that change
+ * nothing are left out. At the end of the transaction, `chained` turns the others into rows behind the head of the chain.
+ * The head is locked until the commit, so there are several chains: one for operators, one for users, one for each
+ * organization, and on PostgreSQL parallel ones (`operator/1`, ...) for writers that find a head locked.
+ *
+ * | Check of a row (`flawOf`) | Finds |
+ * |---|---|
+ * | its number follows the previous one | removed rows |
+ * | its `previous` is the hash of the row before it | moved and replaced rows |
+ * | its hash matches its contents | altered rows |
+ *
+ * What must hold:
+ * - A change and its rows are in the same transaction: neither exists without the other.
+ * - The hash covers every column of a row. Equal states give equal text, whatever the order of their keys.
+ * - No secret is written: it appears as `"changed"`.
+ */
 import { isoMillis } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
 
@@ -65,10 +95,7 @@ export interface ChainPoint {
   readonly hash: string
 }
 
-/**
- * The rows that follow a point of the author's chain, one for each recording. Each hash covers the previous hash and the
- * contents of the row, so that altering, moving or removing a row is detected.
- */
+/** The rows that follow a point of the author's chain, one for each recording. */
 export function chained(
   author: Author,
   recordings: readonly Recording[],
@@ -113,7 +140,7 @@ function canonicalJson(value: unknown): string {
   return JSON.stringify(withSortedKeys(value) ?? null)
 }
 
-/** Of values that JSON has. Lists of ids are long: they are passed on as they are. */
+/** A JSON value with the keys of all its objects sorted. Lists of plain values, such as ids, are not copied. */
 function withSortedKeys(value: unknown): unknown {
   if (!isStructured(value)) return value
   if (Array.isArray(value)) return value.some(isStructured) ? value.map(withSortedKeys) : value

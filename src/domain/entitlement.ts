@@ -41,7 +41,7 @@ export function updateStatus(
   return failing.has(id) ? 'UPDATE_FAILED' : 'SUCCESS'
 }
 
-/** Groups in the order of the specification without empty ones, ids in the order sent. */
+/** Groups in the order of `UPDATE_STATUSES`, without empty ones. Ids are in the order sent (D-27). */
 export function groupByStatus(
   statuses: readonly (readonly [echo: string, UpdateStatus])[],
 ): EntitlementUpdate[] {

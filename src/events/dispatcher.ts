@@ -1,12 +1,32 @@
 /**
- * Sends messages to webhooks. Messages wait in the store, where the transaction of the change that they report has
- * put them. Every process has a dispatcher; each claims messages that are due, as many as there are free slots, and
- * settles them with what became of the request. A message whose process died is due again when its claim ends, so each is
- * sent at least once, and twice only after a crash, or if the receiver closes a kept connection without an answer.
+ * Sends messages to webhooks.
  *
- * No receiver delays another: each has a few slots, and a claim takes no more for it than are free. What is not claimed
- * waits in the store, so memory is bounded by the slots. A receiver that fails is tried less and less often; its other
- * messages wait in a queue, where their number costs nothing.
+ * The problem: receivers are other people's servers. They are slow, they fail, they hang; a process may die between sending
+ * a message and noting that it was taken. Messages must arrive anyway, and one bad receiver must not delay the others.
+ *
+ * So messages wait in the store, where the transaction of the change that they report has put them. Every process has a
+ * dispatcher. In a turn it settles the requests that have ended and claims messages that are due, as many as it has free
+ * slots, in one transaction; then it starts to send.
+ *
+ *     pending --claim--> claimed --accepted--> delivered
+ *        ^                  |
+ *        |                  +-- failure, retries left --> pending, due later
+ *        |                  '-- failure, no retry left --> failed; a notification or verification ends its subscription
+ *        '-- the claim ends after 30 s: the process died, or could not settle
+ *
+ * Turns follow each other while there is something to do. Otherwise the next one starts after 250 ms, or at once if a
+ * command of this process adds a message or a request ends.
+ *
+ * What must hold:
+ * - Each message is sent at least once, unless its subscription ends. It is sent twice only after a crash, after an outage
+ *   of the store that outlasts the claim, or if a receiver closes a kept connection without an answer. Receivers recognize
+ *   a repeated message by its id.
+ * - A request ends well before its claim does, and an outcome that the store did not take is settled again until then.
+ * - No receiver delays another. Each has a few slots, and a claim takes no more for it than are free (`slots.ts`,
+ *   `domain/webhook-room.ts`). A receiver that fails is tried less and less often.
+ * - Memory is bounded by the slots: what is not claimed waits in the store, in queues whose length costs nothing
+ *   (`store/commands/claim-webhooks.ts`).
+ * - A process that stops claims nothing more, and settles what it has sent.
  */
 import type { EventSecrets } from '../auth/event-secrets.ts'
 import { decideOutcome, type MessageOutcome, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
@@ -39,7 +59,7 @@ const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
 const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
-/** A verification whose address has no place is tried again after this time. */
+/** A verification is tried again after this time if its address has too many verifications in flight. */
 const BUSY_MILLISECONDS = 1000
 /** How often the backlog is counted for metrics. */
 const BACKLOG_MILLISECONDS = 10_000
@@ -51,7 +71,7 @@ export interface DispatcherOptions {
   /** The clock of tokens, which decide about fields of events. */
   readonly clock: Clock
   readonly sender: WebhookSender
-  /** Planned in a demo. */
+  /** Faults that a demo has planned. */
   readonly faults?: MessageFaults | undefined
   readonly retrySeconds: readonly number[]
   readonly log: Log
@@ -71,7 +91,7 @@ interface Finished {
 export class WebhookDispatcher implements Measured {
   readonly #options: DispatcherOptions
   readonly #slots = new Slots(LIMITS)
-  /** Verifications in flight: one address can have many names. */
+  /** Verifications in flight by address, because one address can have many host names. */
   readonly #verified = new AddressShares(HOST_SLOTS)
   readonly #inFlight = new Set<Promise<void>>()
   readonly #failures = new Outage()
@@ -132,7 +152,7 @@ export class WebhookDispatcher implements Measured {
     }
   }
 
-  /** With all slots taken, what has ended is still settled: verifications do not wait for slow receivers. */
+  /** Whether a turn is worthwhile. Ended requests are settled even if all slots are taken. */
   get #hasWork(): boolean {
     return this.#finished.length > 0 || !this.#slots.isFull
   }

@@ -51,7 +51,7 @@ export interface EventSocketsOptions {
   readonly store: Store
   readonly ring: KeyRing
   readonly log: Log
-  /** Of this installation, `http` or `https`. */
+  /** The URL of this installation, with `http` or `https`. */
   readonly publicUrl: string
   /** Maximum WebSockets of this process. */
   readonly most: number
@@ -164,7 +164,7 @@ export class EventSockets implements Measured {
     }
   }
 
-  /** Clients send nothing. */
+  /** Closes the WebSocket of a client that sends a message: clients must not send any. */
   receive(connection: Connection): void {
     const socket = this.#byConnection.get(connection)
     if (socket !== undefined) void this.#close(socket, 'inbound')

@@ -63,7 +63,7 @@ export class SocketDeliveries {
     this.wake()
   }
 
-  /** What a moving client has not confirmed is sent again where it has moved to. */
+  /** Releases the messages that a moving client has not confirmed. They are sent again on its new WebSocket. */
   async release(socket: EventSocket): Promise<void> {
     const ids = socket.unconfirmed
     if (ids.length === 0) return

@@ -242,7 +242,7 @@ type Resolve = () => Promise<readonly Resolved[]>
 interface Target {
   readonly url: URL
   readonly resolve: Resolve
-  /** Which of the addresses. */
+  /** Which of the resolved addresses to use. */
   readonly index: number
   /** Has connections that are open. Without one, the connection is closed after the request. */
   readonly agent: Agent | undefined

@@ -1,3 +1,32 @@
+/**
+ * Cursors: where the next page of a list begins, as a text that callers keep and send back (D-14).
+ *
+ * The server keeps no state for a walk, so the cursor has to carry it. Callers could alter it, or send it with another
+ * filter or another token, and would get pages that skip or repeat rows, or rows of someone else's list. So each cursor is
+ * authenticated, together with what it was issued for:
+ *
+ *     page --> bookmark: first key, last key, state of the walk
+ *                 |
+ *     cursor = base64url( version | MAC | bookmark )       MAC over version, binding and bookmark
+ *                                                          binding: operation, filters, caller
+ *
+ * The binding is not part of the cursor. It is computed again from the request that brings the cursor, and if anything in
+ * it differs, the MAC does not match. `after` continues behind the last key, `before` ends in front of the first key. The
+ * number of rows (`first`) is not bound: each page of a walk may have another size. Walks of the directory also carry the
+ * point of the feed where they started.
+ *
+ * | Text | Result |
+ * |---|---|
+ * | not base64url, or in another spelling of the same bytes | not a cursor |
+ * | of another version, altered, or for another binding | does not verify |
+ * | sealed with an earlier master key that is still in the ring | valid |
+ *
+ * What must hold:
+ * - Nothing of the bookmark is parsed before the MAC has been verified.
+ * - MACs are compared in constant time.
+ * - The newest master key seals. With the same key, equal bookmarks and bindings give equal cursors.
+ * - Each cursor has exactly one spelling.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import type { Key } from '../contract/page.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
@@ -14,10 +43,6 @@ const MAC_BYTES = 16
 const HEAD_BYTES = 1 + MAC_BYTES
 const PURPOSE = 'cursor'
 
-/**
- * Cursors: base64url of a version, a MAC and the bookmark. The MAC also covers the binding (operation, filters, caller),
- * which is not part of the cursor: one that was altered, or issued for another request, does not verify (D-14).
- */
 export class Cursors {
   readonly #ring: KeyRing
   /** Keyed hashers without input, newest key first: copying one is cheaper than creating one. */

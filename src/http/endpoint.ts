@@ -185,7 +185,7 @@ export class Endpoint {
       limits.takeForPlayback(context.address())
   }
 
-  /** Token, client, kind, scope. */
+  /** Checks token, client, kind of token and scope, in this order (D-9). */
   #admit(context: RequestContext, caller: Resolution): Caller {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
     context.caller = caller

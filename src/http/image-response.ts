@@ -69,7 +69,7 @@ async function answerImage(
   return new Response(null, { status: 304, headers: unchanged })
 }
 
-/** The response copies the headers, so that those of the image can be filled in for the next one. */
+/** The headers belong to the image and are used for every response: a response copies them when it is made. */
 function respond({ file, headers }: Image, requestId: string): Response {
   headers.set('X-Request-Id', requestId)
   return new Response(file, { headers })

@@ -1,15 +1,35 @@
 /**
- * Rate limits shared by several processes. A caller's points are in the store, but taking each point there would turn reads
- * into writes. So each process grants every caller a small local allowance, and most callers never need more. For a caller
- * that does, a *heavy* one, the process leases points from the store and reports what was spent from the allowance.
+ * Rate limits shared by several processes (D-17).
  *
- * Guarantees, with n processes and an allowance of a twentieth of the limit:
+ * The problem: a caller may spread its requests over all processes, so its points must be counted in one place. But taking
+ * every point in the store would turn each read into a write. The solution has two parts:
+ *
+ * 1. Each process grants every caller a small local allowance, a twentieth of the limit, which refills within a minute.
+ *    Most callers never need more, and cost the store nothing.
+ * 2. For a caller that needs more, the process leases points from the bucket in the store, and reports with the same
+ *    request what was spent from the allowance. Leases double while they are used up within a second, and halve otherwise.
+ *
+ *     request --> leased point? --> local allowance? --> lease from the store --> 429
+ *                     |                  |                   |          |
+ *                     '------ allowed ---'------ allowed ----'          '-- no answer: local fallback
+ *
+ * | State | What happens |
+ * |---|---|
+ * | local | The caller has spent less than half of its allowance; the store does not know of it. |
+ * | leasing | Leased points are spent first. They expire after 2 s and are returned with the next request for a lease. |
+ * | refused | The bucket in the store is empty. The caller gets 429, and the store is not asked again for 0.1 s. |
+ * | fallback | The store did not answer within 0.3 s. For 1 s this process counts alone, with a quarter of the limit. |
+ *
+ * What must hold, with n processes:
  * - In one minute a caller can exceed the limit by at most n/20 of it, and only by turning to processes with an unused
  *   allowance after its points are spent elsewhere.
  * - The excess is deducted from later refills: over several minutes a caller gets exactly the limit, if n does not
  *   exceed 20.
- * - Points spent while the bucket was full are not deducted: hours of modest use do not count against a burst.
+ * - Points spent while the bucket was full are not deducted: hours of modest use do not count against a burst. That is
+ *   why an account counts `recent` points beside all `unreported` ones.
  * - A caller that uses one process has the same limit as one that uses all.
+ * - A request waits for the store only if the caller has no point left here. When half of the lease and half of the
+ *   allowance are spent, the lease is renewed in the background.
  */
 import type { Caller } from '../domain/caller.ts'
 import { Batcher } from '../kit/batcher.ts'
@@ -57,7 +77,7 @@ const UNAVAILABLE_MILLISECONDS = 1000
 interface Account extends TokenBucket {
   /** Points spent from the allowance and not yet reported to the store. */
   unreported: number
-  /** Those of them that the caller's bucket has not refilled in the meantime. */
+  /** The unreported points that a bucket of full size would not have refilled in the meantime. */
   recent: number
   /** Present for heavy callers, once a lease was requested. */
   lease: Lease | undefined

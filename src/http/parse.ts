@@ -120,7 +120,7 @@ function listParameters(schema: TObject): readonly Parameter[] {
   })
 }
 
-/** The known ones of some pairs. */
+/** Reads the pairs whose names are parameters, and ignores the others. */
 function readEncoded(pairs: Pairs, parameters: readonly Parameter[]): Fields {
   const fields: Fields = {}
   for (const [name, value] of pairs) {
@@ -130,7 +130,7 @@ function readEncoded(pairs: Pairs, parameters: readonly Parameter[]): Fields {
   return fields
 }
 
-/** The same of a query string without encoding, which most are: names are compared in place. */
+/** Reads a query string that contains no encoded character, as most do: names are compared in place. */
 function readPlain(text: string, parameters: readonly Parameter[]): Fields {
   const fields: Fields = {}
   eachPiece(text, (start, nameEnd, end) => {

@@ -1,3 +1,19 @@
+/**
+ * Rate limits of one process, and what they have in common with the shared limits of `leased-limiter.ts` (D-17).
+ *
+ * Every caller has a bucket of points, and a request takes one. A bucket holds the points of a minute and refills
+ * continuously, so a caller may use the whole minute in a burst and then continues at the steady rate.
+ *
+ * | Caller | Has the bucket of |
+ * |---|---|
+ * | app token | its client |
+ * | user token | its client and user |
+ * | any other, and visitors of the site (D-150) | its network: an IPv4 address or an IPv6 /64 |
+ *
+ * What must hold:
+ * - Buckets are filled by the monotonic clock: neither the demo clock nor a change of the system clock adds points.
+ * - Memory is bounded. The buckets of the callers that were used least recently are dropped, and start full again.
+ */
 import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
 import { LruCache } from '../kit/lru-cache.ts'
 import type { Metrics } from '../kit/metrics.ts'
@@ -31,7 +47,7 @@ export interface Limiter {
   measure(metrics: Metrics): void
 }
 
-/** Token buckets in memory, filled by the monotonic clock: the demo clock and clock changes do not affect them. */
+/** The limits of a server that consists of one process. */
 export class LocalLimiter implements Limiter {
   readonly #sizes: BucketSizes
   readonly #buckets = new PerCaller<TokenBucket>()
@@ -90,8 +106,8 @@ export function fullBucket(now: number): Allowance {
 const MAX_CALLERS = 2 ** 17
 
 /**
- * What a limiter keeps for each caller, in bounded memory. The caller is the same object for all requests with a token, so
- * what is kept for it is mostly found by that object, without its name.
+ * A value for each caller, such as its bucket. All requests with a token have the same caller object, so the value is mostly
+ * found by that object, without building the name of the bucket.
  */
 export class PerCaller<Kept> {
   readonly #byName = new LruCache<Kept>(MAX_CALLERS)
@@ -104,14 +120,14 @@ export class PerCaller<Kept> {
     const known = this.#byName.get(name)
     const kept = known ?? create()
     if (known === undefined) this.#byName.set(name, kept)
-    // The name of others is their address.
+    // All anonymous callers are one object, whatever their address, and so are all visitors.
     if (callerBucket(caller) !== 'anonymous')
       this.#found.set(caller, { kept, generation: this.#byName.generation })
     return kept
   }
 }
 
-/** The name of a caller's bucket. Visitors of the site share that of their address (D-150). That of an address is its network, which unlike the others contains no space. */
+/** The name of a caller's bucket. The name of a network contains no space, unlike the others, so names cannot collide. */
 export function bucketName(caller: Caller, address: () => string): string {
   if (!isTokenCaller(caller) || isVisitor(caller)) return toNetwork(address())
   return caller.kind === 'app' ? `app ${caller.client_id}` : `user ${caller.client_id} ${caller.user_id}`

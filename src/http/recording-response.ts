@@ -67,7 +67,7 @@ async function answerVideo(
   return new Response(body, { status, headers: { ...headers, ...length, ...part } })
 }
 
-/** One range of bytes; several, and other units, count as none. */
+/** Reads a `Range` header with one range of bytes. Several ranges and other units are ignored. */
 export function readRange(
   header: string | null,
   size: number,

@@ -51,16 +51,16 @@ export class RequestContext {
   operation: Operation | undefined = undefined
   /** The counters for this request. */
   tally: RequestCounter | undefined = undefined
-  /** It holds a place of the request queue. */
+  /** Whether the request holds a place of the request queue. */
   hasPlace = false
   /** The state of the caller's bucket after a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
   /** Known once the token is resolved. */
   caller: Caller | undefined = undefined
-  /** What was read of the body. */
+  /** The part of the body that was read. */
   body: Uint8Array | undefined = undefined
-  /** What the response was made from, for the journal of a demo. */
+  /** The body of the response, for the journal of a demo. */
   answer: string | Blob | ReadableStream<Uint8Array> | null = null
   /** The fault that a demo injected. */
   plannedFault: Fault | undefined = undefined

@@ -50,7 +50,7 @@ export class RequestMetrics {
   readonly images = new RequestCounter('image')
   readonly broadcasts = new RequestCounter('broadcast')
   readonly sockets = new RequestCounter('event_socket', 101)
-  /** Of media servers. */
+  /** Callbacks of media servers. */
   readonly callbacks = new RequestCounter('callback')
   /** Health checks, API documents and /metrics. */
   readonly others = new RequestCounter('other')

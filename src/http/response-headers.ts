@@ -26,7 +26,7 @@ const PREFLIGHT: HeaderBag = {
 
 type Body = string | Blob | ReadableStream<Uint8Array> | null
 
-/** What of a response depends on the request. */
+/** The parts of a response that depend on the request. */
 interface PerRequest {
   readonly requestId: string
   /** Present on every response under /helix (D-17). */

@@ -37,9 +37,9 @@ import { explainUnknownRoute } from './unknown-route.ts'
 type Answer = Response | Refusal | Promise<Response | Refusal>
 
 export interface Route {
-  /** What it needs before it is answered: pictures and broadcasts have bounds of their own, operators never wait. */
+  /** What a request needs before it is answered. Pictures and broadcasts have separate limits; operators never wait. */
   readonly need: Need
-  /** The form of its errors; undefined: that of no family. */
+  /** The family that decides the form of errors; undefined if the path belongs to none. */
   readonly family?: Family | undefined
   /** The counters of its requests; undefined: those of unknown paths. */
   readonly tally?: RequestCounter

@@ -51,7 +51,7 @@ export class Application {
   readonly #storeFailures: StoreFailures
   readonly #forwarded: ForwardedAddresses
   readonly #deadlines = new RequestDeadlines()
-  /** Only PostgreSQL asks which request a query belongs to. */
+  /** Whether queries have to know their request: only PostgreSQL does. */
   readonly #hasScopes: boolean
   /** The last well-formed `Host`: clients rarely change it, and comparing is cheaper than checking. */
   #knownHost = ''
@@ -161,7 +161,7 @@ export class Application {
     return true
   }
 
-  /** Prepared, because answering it must cost next to nothing. */
+  /** Answers with a prepared response: under overload, refusing must cost next to nothing. */
   #answerOverload(context: RequestContext, { tally, isPage }: Route): Response {
     context.hasPlace = false
     context.failure = OVERLOADED
@@ -172,7 +172,7 @@ export class Application {
     return this.#conclude(context, headers.respond(503, body, context))
   }
 
-  /** As a page, unless there is none at this path. */
+  /** Answers an error with a page, unless the path is unknown. */
   #answerFailedPage(context: RequestContext, thrown: unknown): Response | Promise<Response> {
     const failure = this.#problemFor(context, thrown)
     if (failure.name !== 'route_unknown') return this.#options.pages.refuse(context, failure)

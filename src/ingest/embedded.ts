@@ -1,5 +1,5 @@
 /** The embedded media server as a source of publish sessions. */
-import { isRefusal, type Refusal } from '../contract/problem.ts'
+import { isRefusal } from '../contract/problem.ts'
 import { lastHeard } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
@@ -18,7 +18,7 @@ import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
-import type { Channel, KeyCheck } from './key-check.ts'
+import { type Channel, type MayPublish, openUnlessAway, type SessionRefusal } from './may-publish.ts'
 
 const ADAPTER = 'embedded'
 export const REPORT_MILLISECONDS = 5000
@@ -33,7 +33,7 @@ interface EmbeddedOptions {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log
-  readonly keys: KeyCheck
+  readonly mayPublish: MayPublish
   readonly channels: LiveChannels
   /** Undefined: broadcasts are not recorded. */
   readonly recordings: Recordings | undefined
@@ -107,23 +107,18 @@ export class EmbeddedIngest implements Ingest {
     request: { readonly name: string; readonly address: string | undefined },
     close: () => void,
   ): Promise<PublishGrant | undefined> {
-    const { keys, node, log } = this.#options
-    const channel = await keys.findChannel(request.name, request.address)
-    if (channel === undefined) {
-      log.info({ address: request.address }, 'publisher refused: wrong stream key')
+    const { mayPublish, log } = this.#options
+    const decision = await mayPublish.decide(request, channel => {
+      const session = this.#newSession(channel, close)
+      return { session, open: () => this.#open(session), reserve: () => this.#reserve(session) }
+    })
+    if (decision.kind === 'refused') {
+      if (decision.reason === 'wrong_key')
+        log.info({ address: request.address }, 'publisher refused: wrong stream key')
       return undefined
     }
-    const session: Session = {
-      ...{ adapter: ADAPTER, server: node, session: uuid(), channel, close, isClosed: false },
-      ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
-      meter: new EncoderMeter(performance.now()),
-      isPending: true,
-      recorded: undefined,
-      broadcast: undefined,
-    }
-    const opened = await this.#open(session)
-    if (isRefusal(opened)) return undefined
-    if (opened === undefined && this.#has(channel)) return undefined
+    const { channel, opened, attempt } = decision
+    const { session } = attempt
     this.#sessions.set(session.session, session)
     if (opened === undefined)
       log.warn({ user_id: channel.user_id }, 'broadcast started; the store is informed when it answers')
@@ -134,12 +129,30 @@ export class EmbeddedIngest implements Ingest {
     return undefined
   }
 
+  #newSession(channel: Channel, close: () => void): Session {
+    return {
+      ...{ adapter: ADAPTER, server: this.#options.node, session: uuid(), channel, close, isClosed: false },
+      ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
+      meter: new EncoderMeter(performance.now()),
+      isPending: true,
+      recorded: undefined,
+      broadcast: undefined,
+    }
+  }
+
+  /** Makes a session known here, unless its channel has one: this keeps a second publisher out while the store does not answer. */
+  #reserve(session: Session): boolean {
+    if (this.#has(session.channel)) return false
+    this.#sessions.set(session.session, session)
+    return true
+  }
+
   /** Reports the ends and the starts that the store could not take. Called every second. */
   async catchUp(): Promise<void> {
     for (const session of this.#unclosed.keys()) await this.#closeLate(session)
     for (const session of this.#sessions.values()) {
       if (!session.isPending) continue
-      const opened = await this.#open(session)
+      const opened = await openUnlessAway({ open: () => this.#open(session) })
       if (opened === undefined) return
       if (isRefusal(opened)) this.#disconnect(session.session)
       else await this.#opened(session, opened)
@@ -201,29 +214,21 @@ export class EmbeddedIngest implements Ingest {
     return [...this.#sessions.values()].filter(({ isPending }) => !isPending)
   }
 
-  /** Undefined: the store does not answer. */
-  async #open(
-    session: Session,
-  ): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'> | undefined> {
+  async #open(session: Session): Promise<OpenedSession | SessionRefusal> {
     const { store, clock, watchUrl, log } = this.#options
     const { adapter, server, channel } = session
     const { user_id } = channel
-    try {
-      // An encoder that reconnected must not be refused because of itself.
-      for (const ended of this.#unclosed.keys())
-        if (ended.channel.user_id === user_id) await this.#closeLate(ended)
-      // By a clock that was moved, a publisher of this channel may seem silent.
-      if (this.#has(channel)) await this.report()
-      const now = clock.now()
-      const ids = { user_id, stream_id: decimalId(now), video_id: decimalId(now) }
-      const id = { adapter, server, session: session.session }
-      const opened = await store.commands.openSession({ ...id, ...ids, watch_url: watchUrl, now })
-      if (isRefusal(opened)) log.info({ user_id, reason: opened.problem }, 'publisher refused')
-      return opened
-    } catch (error) {
-      if (error instanceof Unavailable || error instanceof Conflict) return undefined
-      throw error
-    }
+    // An encoder that reconnected must not be refused because of itself.
+    for (const ended of this.#unclosed.keys())
+      if (ended.channel.user_id === user_id) await this.#closeLate(ended)
+    // By a clock that was moved, a publisher of this channel may seem silent.
+    if (this.#has(channel)) await this.report()
+    const now = clock.now()
+    const ids = { user_id, stream_id: decimalId(now), video_id: decimalId(now) }
+    const id = { adapter, server, session: session.session }
+    const opened = await store.commands.openSession({ ...id, ...ids, watch_url: watchUrl, now })
+    if (isRefusal(opened)) log.info({ user_id, reason: opened.problem }, 'publisher refused')
+    return opened
   }
 
   async #opened(session: Session, opened: OpenedSession): Promise<void> {
@@ -246,7 +251,7 @@ export class EmbeddedIngest implements Ingest {
     known.close()
   }
 
-  /** On the clock of the stream, so that the positions of markers are those of the recording. */
+  /** Starts the recording, on the clock of the stream: a marker then has the same position in stream and recording. */
   async #record(
     { video_id, started_at }: OpenedSession,
     { user_id }: Channel,
@@ -307,7 +312,7 @@ export class EmbeddedIngest implements Ingest {
     this.#closing.add(closing)
   }
 
-  /** The session first: its publisher may return while the disk is busy. */
+  /** Ends the session before the recording: the publisher may return while the disk is busy. */
   async #close(ended: Session, now: number): Promise<void> {
     const { log, recordings } = this.#options
     const { adapter, server, session, channel, recorded } = ended

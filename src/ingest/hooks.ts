@@ -1,7 +1,7 @@
 /**
- * Answers the callbacks of media servers. A media server waits for the answer with a publisher on the line, so it comes from
- * memory where it can: the secret of the server always, the key while the store does not answer. If the store does not
- * answer within a second, the session is opened afterwards.
+ * Answers the callbacks of media servers. A publisher waits for the answer, so it comes from memory where it can: a secret
+ * that is known needs no look-up. `may-publish.ts` decides about publishers. If the store does not answer within a second,
+ * the session is opened afterwards.
  */
 
 import { sha256Hex } from '../kit/digest.ts'
@@ -9,11 +9,10 @@ import { toNetwork } from '../kit/network.ts'
 import { Outage } from '../kit/outage.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import { withTimeout } from '../kit/with-timeout.ts'
-import { Conflict, Unavailable } from '../store/errors.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
-import type { Channel, KeyCheck } from './key-check.ts'
+import type { Channel, MayPublish, PublishAttempt } from './may-publish.ts'
 import type { MediaServers } from './media-servers.ts'
 import type { Reconciler } from './reconcile.ts'
 import { MAX_SESSION_LENGTH, openPublishSession, type SessionContext, toSessionId } from './sessions.ts'
@@ -27,7 +26,7 @@ const LOOKUPS = { capacity: 20, fullAfterSeconds: 60 }
 const MAX_ADDRESS_LENGTH = 64
 
 export interface HooksOptions extends SessionContext {
-  readonly keys: KeyCheck
+  readonly mayPublish: MayPublish
   readonly servers: MediaServers
   readonly reconciler: Reconciler
   readonly viewers: ViewerSessions
@@ -96,19 +95,24 @@ export class IngestHooks {
     server: MediaServerRow,
     { session, name, address: given }: IngestEvent & { kind: 'publish' },
   ): Promise<Outcome> {
-    const { keys, log } = this.#options
+    const { mayPublish, reconciler, log } = this.#options
     const address = given.slice(0, MAX_ADDRESS_LENGTH)
     // Without an address, wrong keys of one publisher must not count against the others.
-    const channel = await keys.findChannel(name, address || `${server.name}/${session ?? sha256Hex(name)}`)
-    if (channel === undefined) {
+    const counted = address || `${server.name}/${session ?? sha256Hex(name)}`
+    const decision = await mayPublish.decide({ name, address: counted }, channel =>
+      session === undefined ? undefined : this.#attempt(server, session, channel),
+    )
+    if (decision.kind === 'allowed') {
+      const { channel, opened } = decision
+      if (session !== undefined && opened === undefined) reconciler.openLater(server, session, channel)
+      return { kind: 'accepted', ...channel }
+    }
+    if (decision.reason === 'wrong_key')
       log.info(
         { adapter: server.adapter, server: server.name, address },
         'publisher refused: wrong stream key',
       )
-      return { kind: 'refused' }
-    }
-    const isOpen = session === undefined || (await this.#open(server, session, channel))
-    return isOpen ? { kind: 'accepted', ...channel } : { kind: 'refused' }
+    return { kind: 'refused' }
   }
 
   /** The first recording of a video stays: after a reconnect a media server begins another one. */
@@ -129,30 +133,16 @@ export class IngestHooks {
     if (video_id !== undefined) await store.commands.noteRecording({ video_id, url })
   }
 
-  /** False: the session may not start. */
-  async #open(server: MediaServerRow, session: string, channel: Channel): Promise<boolean> {
+  #attempt(server: MediaServerRow, session: string, channel: Channel): PublishAttempt {
     const { reconciler } = this.#options
-    const open = async () => {
-      let opening = await openPublishSession(this.#options, server, session, channel)
+    return {
+      open: () => openPublishSession(this.#options, server, session, channel),
+      maxWaitMilliseconds: MAX_WAIT_MILLISECONDS,
       // The other publisher may have ended without a callback: its media server knows.
-      if (
-        opening.kind === 'refused' &&
-        opening.reason === 'channel_busy' &&
-        (await reconciler.lookAgain(channel))
-      )
-        opening = await openPublishSession(this.#options, server, session, channel)
+      otherMayHaveEnded: () => reconciler.lookAgain(channel),
       // A media server refuses a second publisher of a name, so the first one has to be gone before the answer.
-      if (opening.kind === 'opened' && opening.replaced !== null) await reconciler.disconnectDismissed()
-      return opening.kind === 'opened'
+      tookOver: () => reconciler.disconnectDismissed(),
     }
-    const later = () => {
-      reconciler.openLater(server, session, channel)
-      return true
-    }
-    return withTimeout(MAX_WAIT_MILLISECONDS, open(), later).catch(error => {
-      if (error instanceof Unavailable || error instanceof Conflict) return later()
-      throw error
-    })
   }
 
   /** Waits for a short time only; if the store fails, the reconciler or the silence ends the session. */

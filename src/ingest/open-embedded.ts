@@ -13,7 +13,7 @@ import type { Thumbnails } from '../media/thumbnails.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { EmbeddedIngest, REPORT_MILLISECONDS } from './embedded.ts'
-import { KeyCheck } from './key-check.ts'
+import { MayPublish } from './may-publish.ts'
 
 const PENDING_MILLISECONDS = 1000
 const DISCONNECT_MILLISECONDS = 500
@@ -49,7 +49,7 @@ export async function openEmbeddedMedia(
   const isShared = store.engine === 'postgres'
   const ingest = new EmbeddedIngest({
     ...services,
-    keys: new KeyCheck(services),
+    mayPublish: new MayPublish(services),
     channels,
     recordings,
     thumbnails,

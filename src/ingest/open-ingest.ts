@@ -3,7 +3,7 @@ import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
 import { repeaterOf } from '../kit/log-outages.ts'
 import { IngestHooks } from './hooks.ts'
-import { KeyCheck } from './key-check.ts'
+import { MayPublish } from './may-publish.ts'
 import { MediaServers } from './media-servers.ts'
 import { Reconciler } from './reconcile.ts'
 import type { SessionContext } from './sessions.ts'
@@ -25,7 +25,7 @@ export function openIngest(
   const viewers = new ViewerSessions()
   const shared = { ...services, servers, viewers }
   const reconciler = new Reconciler({ ...shared, graceSeconds: options.graceSeconds, holder: uuid() })
-  const hooks = new IngestHooks({ ...shared, reconciler, keys: new KeyCheck(services) })
+  const hooks = new IngestHooks({ ...shared, reconciler, mayPublish: new MayPublish(services) })
   if (!options.reconciles) return hooks
   const every = repeaterOf(lifetime, log)
   every(TICK_MILLISECONDS, () => servers.refresh(), 'reading the media servers failed')

@@ -7,14 +7,14 @@
  * without an API last until it reports their end.
  */
 
+import { isRefusal } from '../contract/problem.ts'
 import { Outage } from '../kit/outage.ts'
 import { withTimeout } from '../kit/with-timeout.ts'
-import { Conflict, Unavailable } from '../store/errors.ts'
 import type { KnownSession, MediaServerRow } from '../store/queries/media-servers.ts'
 import type { MediaServerApi, Publisher } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
 import { createApiCall } from './api-call.ts'
-import type { Channel } from './key-check.ts'
+import { type Channel, openUnlessAway } from './may-publish.ts'
 import type { MediaServers } from './media-servers.ts'
 import { isPolled, openPublishSession, type SessionContext } from './sessions.ts'
 import type { ViewerSessions } from './viewer-sessions.ts'
@@ -83,15 +83,12 @@ export class Reconciler {
   /** Opens the sessions that the store could not take; called every second. */
   async openPending(): Promise<void> {
     for (const [key, { server, session, channel, since }] of this.#pending) {
-      try {
-        if (performance.now() - since < PENDING_MILLISECONDS) {
-          const opening = await openPublishSession(this.#options, server, session, channel)
-          // It was accepted when the store did not answer.
-          if (opening.kind === 'refused') await this.#kick(server, { session, login: channel.login })
-        }
-      } catch (error) {
-        if (error instanceof Unavailable || error instanceof Conflict) return
-        throw error
+      if (performance.now() - since < PENDING_MILLISECONDS) {
+        const open = () => openPublishSession(this.#options, server, session, channel)
+        const opened = await openUnlessAway({ open })
+        if (opened === undefined) return
+        // It was accepted when the store did not answer.
+        if (isRefusal(opened)) await this.#kick(server, { session, login: channel.login })
       }
       this.#pending.delete(key)
     }
@@ -264,8 +261,8 @@ export class Reconciler {
       const before = known.find(each => each.session === session && each.login === login.toLowerCase())
       const channel = before ?? (await this.#findChannel(login))
       if (channel === undefined) continue
-      const opening = await openPublishSession(this.#options, server, session, channel)
-      if (opening.kind === 'opened') revived.push([session, channel.user_id])
+      const opened = await openPublishSession(this.#options, server, session, channel)
+      if (!isRefusal(opened)) revived.push([session, channel.user_id])
     }
     return revived
   }

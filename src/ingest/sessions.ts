@@ -1,13 +1,13 @@
 /** Publish sessions of media servers, as hooks and the reconciler open and end them. */
 import { isRefusal } from '../contract/problem.ts'
-import type { SecondPublisher } from '../contract/resources/channel.ts'
 import type { Clock } from '../kit/clock.ts'
 import { decimalId } from '../kit/id.ts'
 import type { Log } from '../kit/log.ts'
+import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import type { MediaServerRow, SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 import { adapters } from './adapters/index.ts'
-import type { Channel } from './key-check.ts'
+import { type Channel, type SessionRefusal, secondPublisherOn } from './may-publish.ts'
 
 /** The longest id of a session that is kept. */
 export const MAX_SESSION_LENGTH = 200
@@ -28,26 +28,17 @@ export const toSessionId = ({ adapter, name }: MediaServerRow, session: string):
 export const isPolled = ({ adapter, api_url }: MediaServerRow): boolean =>
   api_url !== null && adapters[adapter].api !== undefined
 
-/** Where the channel does not decide. */
-function secondPublisherRule(server: MediaServerRow): SecondPublisher | undefined {
-  // Its earlier publisher may have ended long ago.
-  if (!isPolled(server)) return 'take_over'
-  return adapters[server.adapter].asksLate ? 'refuse' : undefined
-}
-
-export type Opening =
-  | { readonly kind: 'opened'; readonly replaced: SessionId | null }
-  | { readonly kind: 'refused'; readonly reason: string }
-
 export async function openPublishSession(
   { store, clock, log }: SessionContext,
   server: MediaServerRow,
   session: string,
   channel: Channel,
-): Promise<Opening> {
+): Promise<OpenedSession | SessionRefusal> {
   const now = clock.now()
   const [stream_id, video_id] = [decimalId(now), decimalId(now)]
   const { user_id, login } = channel
+  const { adapter, name } = server
+  const { asksLate = false } = adapters[adapter]
   const opened = await store.commands.openSession({
     ...toSessionId(server, session),
     user_id,
@@ -55,15 +46,12 @@ export async function openPublishSession(
     video_id,
     watch_url: null,
     published_as: login,
-    second_publisher: secondPublisherRule(server),
+    second_publisher: secondPublisherOn({ isPolled: isPolled(server), asksLate }),
     now,
   })
-  const { adapter, name } = server
-  if (isRefusal(opened)) {
+  if (isRefusal(opened))
     log.info({ adapter, server: name, user_id, reason: opened.problem }, 'publisher refused')
-    return { kind: 'refused', reason: opened.problem }
-  }
-  if (opened.stream_id === stream_id)
+  else if (opened.stream_id === stream_id)
     log.info({ adapter, server: name, user_id, stream_id }, 'broadcast started')
-  return { kind: 'opened', replaced: opened.replaced }
+  return opened
 }

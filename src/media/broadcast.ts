@@ -1,4 +1,32 @@
-/** A running broadcast: what those who join need, and those who watch. */
+/**
+ * A running broadcast: packages what one publisher sends for everyone who watches it.
+ *
+ * RTMP messages arrive one by one. Viewers get HTTP-FLV: a file header and then tags, without an end. Three things make
+ * this more than copying:
+ *
+ * - A decoder cannot start anywhere. It needs the headers (metadata, codec configuration) and then a key frame. So the
+ *   broadcast keeps the latest header of each kind, and all tags since the last key frame: the *group*. A viewer who joins
+ *   gets both, and has a picture at once.
+ * - Writing to a connection costs more than the bytes. So tags wait up to 20 ms for others and are sent as one *batch*, the
+ *   same bytes to all viewers. A header or a key frame starts a new batch, so it can only be the first tag of one.
+ * - Viewers are slow at times. A viewer takes a batch completely or not at all. One that could not take a batch would show
+ *   broken pictures, so it gets nothing until the next key frame.
+ *
+ *     publish(message) --> tag --> batch --20 ms, header or key frame--> group, all viewers in step
+ *
+ * | Viewer | Event | Becomes |
+ * |---|---|---|
+ * | joins | takes headers and group; or there is no video | in step |
+ * | joins | there is video, but no group yet, or the viewer cannot take it | waiting |
+ * | in step | takes a batch | in step |
+ * | in step | cannot take a batch: counted as a skip | waiting |
+ * | waiting | takes a batch that starts with a key frame, after the current headers | in step |
+ *
+ * What must hold:
+ * - A viewer gets the headers and then whole tags, which start at a key frame if there is video.
+ * - No viewer delays the publisher or another viewer: `write` never waits.
+ * - The group has at most 8 MiB. Beyond that it is dropped, and viewers who join wait for the next key frame.
+ */
 import { classifyMessage, FLV_HEADER, flvTag, takeFirstTag, VIDEO_HEADER } from './flv.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
@@ -7,7 +35,7 @@ const MAX_GROUP_BYTES = 8 * 1024 * 1024
 /** Tags wait so long for others to be sent with them: sending to every viewer costs more than what is sent. */
 export const BATCH_MILLISECONDS = 20
 
-/** Someone who watches. */
+/** The connection of a viewer. */
 export interface Viewer {
   /** Takes all of it or nothing. False: nothing now, so the viewer is skipped until the next key frame. */
   write(pieces: readonly Uint8Array[]): boolean

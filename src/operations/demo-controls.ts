@@ -35,7 +35,7 @@ export class DemoControls {
     this.clock = clock
   }
 
-  /** What happens as soon as the clock was moved. */
+  /** Sets the work to do whenever the clock was moved. */
   onClockMove(work: () => Promise<void>): void {
     this.#afterMove = work
   }

@@ -123,7 +123,7 @@ export function rawJsonPage(
   )
 }
 
-/** The same for all rows at once. */
+/** An answer with all rows and without pages, from rows that are JSON text already. */
 export function preparedRows(rows: readonly { readonly json: string }[]): RawJson {
   return new RawJson(`{"data":[${rows.map(row => row.json).join(',')}]}`)
 }

@@ -1,6 +1,6 @@
 /** One of the parameters that name rows. */
 interface LookUpKey<Row> {
-  /** As sent; absent if the parameter was not. */
+  /** The values as sent; undefined if the parameter is absent. */
   readonly values: readonly string[] | undefined
   /** The rows with one of these values. If several rows share a value, they are in their order in the answer. */
   readonly find: (values: readonly string[]) => Promise<readonly Row[]>

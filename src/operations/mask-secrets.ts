@@ -5,7 +5,7 @@ const MASK = '***'
 const SECRET_FIELDS =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|password|secret|token|code|id_token_hint|stream_key|.*_(?:token|secret|code|key|verifier|assertion))$/i
 
-/** Fields whose names look like one, but hold none. */
+/** Fields whose names look like the name of a secret, but which hold none. */
 const HARMLESS_FIELDS = /^(?:user_code|status_code)$/i
 
 /** Tokens and secrets that Strand issues, stream keys, and JSON Web Tokens. */

@@ -10,7 +10,7 @@ import { splitPairs } from '../kit/text.ts'
 import { maskFields, maskText } from './mask-secrets.ts'
 
 const MAX_REQUESTS = 1000
-/** Of all bodies and answers together. Headers and addresses are short: the listener accepts 32 KiB of both. */
+/** The maximum size of all kept bodies and answers together. Headers and URLs do not count: the listener limits both to 32 KiB. */
 const MAX_BYTES = 64 * 1024 * 1024
 /** Characters of an answer that are kept: more than are shown, because secrets are masked before a text is cut. */
 const MAX_KEPT = 64 * 1024
@@ -135,7 +135,7 @@ function shorten(request: AnsweredRequest): AnsweredRequest {
   return { ...request, answer: new TextEncoder().encode(answer.slice(0, MAX_KEPT)) }
 }
 
-/** Of body and answer. A character of a string takes up to two bytes. */
+/** The size of body and answer in memory. A character of a string takes up to two bytes. */
 function bytesIn({ body, answer }: AnsweredRequest): number {
   const bytes = body?.buffer.byteLength ?? 0
   if (typeof answer === 'string') return bytes + 2 * answer.length

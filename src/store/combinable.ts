@@ -11,7 +11,7 @@ export interface Lookup<Row> {
   /** The query up to the condition, and the column in it. */
   readonly select: Sql
   readonly by: Sql
-  /** Also true of the rows. */
+  /** A further condition that the rows meet. */
   readonly where?: Sql
   /** Locks the rows until the end of the transaction. */
   readonly locks?: boolean

@@ -1,3 +1,34 @@
+/**
+ * Keeps state in memory in step with the store.
+ *
+ * The problem: the directory and the caller cache answer from memory, and the store is changed by this process and by
+ * others. Every command that changes what they hold also writes an entry to the feed, in the same transaction. Entries have
+ * numbers without gaps, and each names the nonce of the entry before it (`feed.ts`). The follower applies them to all
+ * subscribers, in the order of the numbers.
+ *
+ * Entries arrive in two ways. A command of this process hands over its entries when it has committed, so that its caller
+ * sees the change at once. Entries of other processes are found by reading the feed, four times a second.
+ *
+ * | State | Entries are handed over | `catchUp` |
+ * |---|---|---|
+ * | nothing loaded | ignored: the load, or the read after it, finds them | loads everything |
+ * | in step, the next number | applied at once | reads from the last applied entry to the end |
+ * | in step, a later number | as `catchUp`: entries of others come first | |
+ * | reading | wait for one more read, unless they are applied already | waits for one more read |
+ *
+ * A read that finds a gap (old entries are deleted) or a fork (a failover lost the last entries, so a known number now has
+ * another nonce) cannot be continued. Then everything is loaded again: note the head of the feed, let all subscribers read
+ * the store, read the entries since that head, and replace the state in memory. If the feed was cut or forked meanwhile, the
+ * load starts over.
+ *
+ * What must hold:
+ * - Subscribers get all entries in order, without gaps or repetitions.
+ * - What a subscriber reads in a load may already contain the changes of the entries that follow. Applying them again must
+ *   be harmless, so an entry carries the resulting state, not a difference. `retrace` is for what needs the difference.
+ * - Replacing the state after a load, and applying the entries since, happens without a pause: no request sees half of it.
+ * - A command that has committed does not fail because the feed cannot be read. The next read catches up.
+ * - `inStepAt` moves only when the feed was read to its end.
+ */
 import type { Log } from '../kit/log.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
@@ -15,11 +46,6 @@ export interface FeedSubscriber {
   retrace?(point: FeedPoint, entries: readonly FeedEntry[]): void
 }
 
-/**
- * Keeps subscribers in sync with the store. Entries are handed over by commands of this process, and read from the feed for
- * what other processes wrote. They are applied in the order of their numbers. Missing numbers are read from the store; if
- * they no longer exist, or the feed has forked, everything is reloaded.
- */
 export class FeedFollower {
   readonly #store: Store
   readonly #subscribers: readonly FeedSubscriber[]
@@ -103,10 +129,6 @@ export class FeedFollower {
     }
   }
 
-  /**
-   * Reads everything first, and then replaces it in one step, so that no half-loaded state is ever visible. The data may be
-   * newer than the point: entries up to the newest are applied on top, which is harmless.
-   */
   async #loadAll(): Promise<void> {
     this.#reloads += 1
     for (;;) {

@@ -1,16 +1,36 @@
 /**
- * Keyset pagination, used by all lists.
+ * Keyset pagination: how every list of the store is cut into pages.
  *
- * Every list follows an index, whatever its filter, so that a page costs the same at any depth and store size. An index
- * serves a filter if its columns are those of the filter followed by those of the order. Not every combination of filters
- * has an index, because each one makes every write more expensive. A list without one is either
- * - merged: `ranges` are parts that do have an index and together form the whole list, read side by side as far as the
- *   page needs; or
- * - picked: `filter` filters the rows of a list that is short by nature, such as those of one user, or that no index can
- *   serve, such as names that contain a word. It is read in steps, and other work can run between them. A page ends after
- *   `MAX_PICKED` rows, even if it is not full or empty: its cursor leads on from there.
+ * The problem: `offset 100000` reads and drops 100,000 rows, and skips or repeats rows that were deleted or inserted
+ * meanwhile. The solution: a page starts after a key, the values that the last row of the previous page has in the columns
+ * of the order. With an index on these columns, the database finds that place directly: a page costs the same at any depth
+ * and store size.
  *
- * The queries of a prepared list are built once; frequent reads have one.
+ *     order: created_at, id        ... (May 3, 17) | (May 3, 18) (May 4, 2) ...
+ *                                     last key ----'  next page: rows with (created_at, id) > (May 3, 17)
+ *
+ * `keyset-order.ts` turns an order and a key into conditions. Some orders need several: consecutive parts, each of which an
+ * index serves, are read one after another until the page is full.
+ *
+ * An index serves a filter if its columns are those of the filter, followed by those of the order. Not every combination of
+ * filters has an index, because each one makes every write more expensive. There are three kinds of lists:
+ *
+ * | List | If | A page reads |
+ * |---|---|---|
+ * | plain | an index serves filter and order | its rows, and one more |
+ * | merged (`ranges`) | the list consists of ranges that have an index each | no more rows of each range than the page needs |
+ * | filtered | no index can serve the filter, or the list is short by nature | rows in growing steps, at most 5,000 unless the list has another limit |
+ *
+ * A filtered page that reaches its limit ends early, even if it is not full or is empty. Its `span` is what it has read, and
+ * its cursor continues from there. Other work runs between the steps.
+ *
+ * What must hold:
+ * - The columns of an order identify a row within the list, otherwise rows with equal values could be skipped between pages.
+ * - A row that exists during a whole walk is returned once, if its key does not change.
+ * - Ranges do not overlap: a row in two of them would be returned twice.
+ * - A page backward is read in the opposite order and then reversed, so rows are always in list order.
+ *
+ * Frequent reads use a prepared list, whose queries are built once.
  */
 import type { Key, Page, PageRequest } from '../contract/page.ts'
 import type { Database } from './database.ts'
@@ -36,7 +56,7 @@ const MAX_STEP = 200
 /** Maximum rows that picking reads for one page, unless the list has another: some 20 ms of work. */
 export const MAX_PICKED = 5000
 
-/** A list of which no page is requested yet. */
+/** A list, without the page of it that is requested. */
 interface Listing<Row> {
   readonly select: Sql
   readonly where?: readonly Sql[]
@@ -44,7 +64,7 @@ interface Listing<Row> {
   readonly ranges?: readonly Sql[]
   readonly order: Order | KeyedOrder
   readonly descending?: boolean
-  /** Default: as the order knows it. */
+  /** The key of a row. Default: the `sortKey` of the order. */
   readonly sortKey?: (row: Row) => Key
   /** Joins that are applied after the page is cut. PostgreSQL may otherwise start with the joined tables. */
   readonly around?: (page: Sql) => Sql
@@ -70,7 +90,7 @@ export function preparedList<Row, Values extends StatementValues>(
   names: readonly (keyof Values & string)[],
   write: (parameters: ParametersFor<Values>) => Listing<Row>,
 ) {
-  /** By the values that are given, as a binary number. */
+  /** Indexed by which values are given: each name is a binary digit. */
   const lists: (PreparedList<Row> | undefined)[] = []
   const prepare = (values: Values) => {
     const present = names.filter(name => values[name] !== undefined)
@@ -89,13 +109,13 @@ type ParametersFor<Values> = {
   readonly [Name in keyof Values]: Parameter | (undefined extends Values[Name] ? undefined : never)
 }
 
-/** The values of a place, next to those of the list. No column has such a name. */
+/** Names of the parameters for the values of a key. No column has such a name. */
 const PLACE = ['one', 'two', 'three', 'four']
 const NO_PLACE: readonly Scalar[] = []
 
 class PreparedList<Row> {
   readonly #list: Listing<Row>
-  /** By the number of values in a place, and the direction. */
+  /** Statements by the number of values in the key, and the direction. */
   readonly #parts: (readonly Statement[] | undefined)[] = []
 
   constructor(list: Listing<Row>) {
@@ -200,7 +220,7 @@ interface Picking<Row> {
   readonly most?: number
 }
 
-/** A page of a list that is short by nature, or that no index serves. */
+/** A page of a filtered list. */
 export function filteredPage<Row>(db: Database, list: List<Row> & Picking<Row>): Promise<Page<Row>> {
   return pickFrom(window => keysetPage<Row>(db, { ...list, window }), { ...list, sortKey: keyIn(list) })
 }

@@ -85,7 +85,7 @@ export function createStore(engine: Engine): Store {
   return store
 }
 
-/** It may be about an id that another process has drawn as well. */
+/** Draws new ids after a conflict: another process may have drawn the same id. */
 function noteConflict(error: unknown): never {
   if (error instanceof Conflict) moveDecimalIds()
   throw error

@@ -1,13 +1,35 @@
 /**
- * Imports a file of lines into the store. Unless invalid lines are skipped, the file is read twice. The first pass checks
- * every line against its schema, the earlier lines and the store, and changes nothing; an invalid line ends the import. The
- * second pass applies the lines in order, up to ten thousand per transaction. A line that is already applied changes
- * nothing, so the same file can be imported again after a crash.
+ * Imports a file of JSON lines into the store.
  *
- * A process that has the embedded store to itself stages new entitlements in the first pass (`store/transfer/staging.ts`). If
- * there are many, the second pass leaves them out, or is not needed, and they are added at once.
+ * A file may have millions of lines and one mistake at its end. Applying lines until the mistake would leave half a world;
+ * one transaction for all lines would block every other write for minutes. So the file is read twice. The first pass checks
+ * every line against its schema, the earlier lines and the store, and changes nothing. The second pass applies the lines in
+ * order, in batches, each of which is a transaction. It checks them once more, because other processes may write meanwhile;
+ * a line that has become invalid ends the import there, with the earlier lines applied.
  *
- * Memory: one chunk of the file, three batches of lines, and eight bytes in a table per line (see `seen.ts`).
+ *     first pass   read --> check --> ... end of file --.        an invalid line ends the import, nothing has changed
+ *     second pass  read --> apply --> ... end of file --'--> summary
+ *
+ * | Option | First pass | Second pass |
+ * |---|---|---|
+ * | default | checks | applies |
+ * | `dryRun` | checks | none |
+ * | `continues` (invalid lines are skipped and reported) | none | checks and applies each batch |
+ * | `dryRun` and `continues` | checks and reports | none |
+ *
+ * A large file consists mostly of entitlements, and updating the indexes for each of them is slow. If this process has an
+ * embedded store to itself, the first pass also stages new entitlements in a temporary table (`store/transfer/staging.ts`).
+ * If there are at least 50,000, and more than the store has, the second pass leaves them out and reads only as far as there
+ * are other lines. Then one transaction adds all staged rows, and the indexes are built from the complete table.
+ *
+ * What must hold:
+ * - A line that is already applied changes nothing, so the same file can be imported again after a crash. `fromLine` only
+ *   saves time.
+ * - All lines up to `lastLine` are applied. While staged entitlements wait, it stays before the first of them.
+ * - A line may refer to earlier lines of the file, or to the store, never to later lines.
+ * - Invalid lines are reported in the order of the file.
+ * - While the store applies a batch, the next one is read and checked, but no more: memory holds one chunk of the file,
+ *   three batches of lines, and eight bytes in a table for each line (`seen.ts`).
  */
 import type { ImportEvent } from '../contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferLine, type TransferType } from '../contract/resources/transfer.ts'
@@ -72,7 +94,7 @@ export class Import {
   readonly #isStaging: boolean
   #lines = 0
   #skipped = 0
-  /** What the first pass staged, the first line of it, and the last batch with a line that is not staged. */
+  /** The number of staged entitlements, the line of the first one, the end of the last batch with other lines, and of the last batch. */
   readonly #staged = { count: 0, firstLine: Number.POSITIVE_INFINITY, lastOther: 0, end: 0 }
   readonly #counts: Partial<Record<TransferType, Counts>> = {}
   #isStopped = false
@@ -90,7 +112,7 @@ export class Import {
     this.lastLine = options.fromLine - 1
   }
 
-  /** Of the file in bytes, if known. */
+  /** The size of the file in bytes, if known. */
   get size(): number | undefined {
     return this.#file.size
   }
@@ -142,7 +164,7 @@ export class Import {
     yield { progress: { lines: this.#lines, of: this.#lines } }
   }
 
-  /** Checks batches if it gets a place for what they claim. The next one is read and checked while the store works. */
+  /** Reads the file once. With `seen`, checks each batch; with `work`, applies or stages it while the next one is read. */
   async *#pass(
     seen: SeenLines | undefined,
     work: ((batch: Batch) => Promise<Batch>) | undefined,

@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { EmbeddedIngest } from '../../src/ingest/embedded.ts'
+import { MayPublish } from '../../src/ingest/may-publish.ts'
 import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
 import { MovableClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
@@ -56,13 +58,14 @@ describe.each([...engines])('the embedded media server without its store, on %s'
       get: (target, name) =>
         isAway ? () => Promise.reject(new Unavailable('away')) : target[name as keyof T],
     })
+  const failingStore = (): Store => ({
+    ...real,
+    commands: failing(real.commands),
+    streamKeys: failing(real.streamKeys),
+    mediaServers: failing(real.mediaServers),
+  })
   const start = async () => {
-    const store: Store = {
-      ...real,
-      commands: failing(real.commands),
-      streamKeys: failing(real.streamKeys),
-      mediaServers: failing(real.mediaServers),
-    }
+    const store = failingStore()
     const channels = new LiveChannels()
     const recordings = new Recordings(folder, 1e9)
     const services = { store, streamKeys, clock, log, mediaUrl: NODE }
@@ -150,6 +153,30 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     )
     client.close()
     expect(headerThenFrame.subarray(first, first + AVC.header.length)).toEqual(AVC.header)
+  })
+
+  test('accepts one of two publishers of a channel that arrive at the same time', async () => {
+    const services = { store: failingStore(), streamKeys, clock, log }
+    const ingest = new EmbeddedIngest({
+      ...services,
+      mayPublish: new MayPublish(services),
+      channels: new LiveChannels(),
+      recordings: undefined,
+      thumbnails: undefined,
+      node: NODE,
+      watchUrl: null,
+    })
+    const { key } = await newChannel()
+    const authorize = () => ingest.authorize({ name: key, address: undefined }, () => undefined)
+    const before = await authorize()
+    before?.end()
+    await ingest.settle()
+    isAway = true
+    const grants = await Promise.all([authorize(), authorize()])
+    expect(grants.filter(grant => grant !== undefined)).toHaveLength(1)
+    isAway = false
+    for (const grant of grants) grant?.end()
+    await ingest.settle()
   })
 
   test('disconnects a publisher whose channel has another one when the store answers', async () => {

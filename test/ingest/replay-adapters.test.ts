@@ -11,7 +11,7 @@ import { LATE_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import type { HookRequest } from '../../src/ingest/adapters/adapter.ts'
 import { adapters } from '../../src/ingest/adapters/index.ts'
 import { IngestHooks } from '../../src/ingest/hooks.ts'
-import { KeyCheck } from '../../src/ingest/key-check.ts'
+import { MayPublish } from '../../src/ingest/may-publish.ts'
 import { MediaServers } from '../../src/ingest/media-servers.ts'
 import { Reconciler } from '../../src/ingest/reconcile.ts'
 import { ViewerSessions } from '../../src/ingest/viewer-sessions.ts'
@@ -61,7 +61,7 @@ for (const engine of engines) {
       const services = { store, clock: { now: () => now }, log, streamKeys, viewers: new ViewerSessions() }
       servers = new MediaServers(services)
       reconciler = new Reconciler({ ...services, servers, graceSeconds: GRACE, holder: 'node' })
-      hooks = new IngestHooks({ ...services, servers, reconciler, keys: new KeyCheck(services) })
+      hooks = new IngestHooks({ ...services, servers, reconciler, mayPublish: new MayPublish(services) })
       await servers.refresh()
     })
     afterAll(async () => {

@@ -9,7 +9,7 @@ import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { hashToken } from '../../src/auth/tokens.ts'
 import { LATE_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import { IngestHooks } from '../../src/ingest/hooks.ts'
-import { KeyCheck } from '../../src/ingest/key-check.ts'
+import { MayPublish } from '../../src/ingest/may-publish.ts'
 import { MediaServers } from '../../src/ingest/media-servers.ts'
 import { Reconciler } from '../../src/ingest/reconcile.ts'
 import { ViewerSessions } from '../../src/ingest/viewer-sessions.ts'
@@ -49,7 +49,13 @@ for (const engine of engines) {
       servers = new MediaServers(services)
       const viewers = new ViewerSessions()
       reconciler = new Reconciler({ ...services, servers, viewers, graceSeconds: GRACE, holder: 'node' })
-      hooks = new IngestHooks({ ...services, servers, viewers, reconciler, keys: new KeyCheck(services) })
+      hooks = new IngestHooks({
+        ...services,
+        servers,
+        viewers,
+        reconciler,
+        mayPublish: new MayPublish(services),
+      })
       await servers.refresh()
     }
     let streamKeys: StreamKeys

@@ -136,6 +136,37 @@ test('files that ARCHITECTURE and the decisions point to are there', () => {
   expect(gone).toEqual([])
 })
 
+test('paths below src that pages name are there', () => {
+  const pages = documents.filter(file => !file.startsWith('docs/adr/') && file !== 'CHANGELOG.md')
+  const named = pages.flatMap(page =>
+    Array.from(readFileSync(page, 'utf8').matchAll(/`(src\/[\w./-]+)`/g), ([, path = '']) => ({
+      page,
+      path,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(2)
+  expect(named.filter(({ path }) => !existsSync(path))).toEqual([])
+})
+
+test('files that comments in the code point to are there, by their name or the end of their path', () => {
+  const code = [...new Glob('src/**/*.{ts,tsx}').scanSync('.')]
+  const ends = new Set(
+    [...code, ...new Glob('test/**/*.ts').scanSync('.'), ...documents].flatMap(file =>
+      file.split('/').map((_, index, parts) => parts.slice(index).join('/')),
+    ),
+  )
+  const gone: string[] = []
+  let found = 0
+  for (const file of code)
+    for (const [comment] of readFileSync(file, 'utf8').matchAll(/\/\*\*[\s\S]*?\*\/|\/\/.*$/gm))
+      for (const [, path = ''] of comment.matchAll(/`([\w./-]+\.(?:tsx?|md))`/g)) {
+        found += 1
+        if (!ends.has(path)) gone.push(`${file}: ${path}`)
+      }
+  expect(found).toBeGreaterThan(50)
+  expect(gone).toEqual([])
+})
+
 test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128, D-130 to D-144, D-150 to D-162, D-170 to D-173 and D-180 to D-186, each once', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   const numbers = [...text.matchAll(/^\*\*D-(\d+) /gm)].map(([, number]) => Number(number))

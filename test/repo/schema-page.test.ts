@@ -4,16 +4,25 @@ import { readFileSync } from 'node:fs'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStorePlace } from '../support/server.ts'
 
-test('docs/schema.md lists every table of the schema once, and no other', async () => {
-  const rows = readFileSync('docs/schema.md', 'utf8').match(/^\| `.*?\|/gm) ?? []
-  const listed = rows.flatMap(row => [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+test('docs/schema.md lists every table of the schema once, with the tables that it refers to, and no other', async () => {
+  const rows = readFileSync('docs/schema.md', 'utf8').matchAll(/^\| `(\w+)` \|[^|]+\|([^|]*)\|$/gm)
+  const listed = Array.from(rows, ([, name = '', references = '']) => ({
+    name,
+    references: (references.match(/\w+/g) ?? []).toSorted(),
+  }))
   const place = await createStorePlace('sqlite')
   const file = `${place.folder}/strand.db`
   await (await openSqliteEngine(file)).close()
   const database = new Database(file)
-  const tables = database.query("select name from sqlite_schema where type = 'table'").values().flat()
+  const tables = database
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' order by name")
+    .all()
+    .filter(({ name }) => !name.startsWith('sqlite_'))
+    .map(({ name }) => {
+      const keys = database.query('select distinct "table" from pragma_foreign_key_list(?)').values(name)
+      return { name, references: keys.flat().map(String).toSorted() }
+    })
   database.close()
   await place.remove()
-  const names = tables.map(String).filter(name => !name.startsWith('sqlite_'))
-  expect(listed.toSorted()).toEqual(names.toSorted())
+  expect(listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(tables)
 })

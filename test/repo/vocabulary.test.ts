@@ -13,6 +13,8 @@ const WORDS = new RegExp(
     '(?:is|are) at(?! (?:least|most|once)\\b)',
     'houses?|rooms|doors|arrows|visits?|visited|letterheads?|figures|levers',
     'suffers?|suffered|complaints?|complains?|complained|dress|dressed',
+    // The specification is not in the repository: decisions have numbers of `docs/decisions.md`.
+    'spec(?:ification)? \\d',
   ].join('|')})\\b`,
   'gi',
 )

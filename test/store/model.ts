@@ -1,6 +1,6 @@
 /**
  * What the store should do, in Maps: a second, simple opinion. Only what the property test exercises is here. Rules are
- * written from the specification, not from the commands.
+ * written from `docs/decisions.md`, not from the commands.
  */
 import { refuse } from '../../src/contract/problem.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'

@@ -4,7 +4,7 @@ import { singleSchema } from '../page.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
 import { Type } from '../schema.ts'
 
-/** Spec 4.6, 2.5; decisions D-37 to D-39. */
+/** Decisions D-37 to D-39. */
 export const createStreamMarker = defineOperation('POST /helix/streams/markers', {
   id: 'CreateStreamMarker',
   summary: 'Create a marker at the current position of a live stream.',

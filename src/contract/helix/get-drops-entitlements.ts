@@ -5,7 +5,7 @@ import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources
 import { IdFilter, Uuid } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
-/** Spec 4.1, 2.1; decisions D-22 to D-25. */
+/** Decisions D-22 to D-25. */
 export const getDropsEntitlements = defineOperation('GET /helix/entitlements/drops', {
   id: 'GetDropsEntitlements',
   summary: "List the entitlements of the client's organization, newest first.",

@@ -5,7 +5,7 @@ import { IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
-/** Spec 4.4; decision D-35. */
+/** Decision D-35. */
 export const getFollowedStreams = defineOperation('GET /helix/streams/followed', {
   id: 'GetFollowedStreams',
   summary: 'List the live streams of the channels that the user follows, most viewers first.',

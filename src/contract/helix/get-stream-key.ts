@@ -5,7 +5,7 @@ import { IdFilter } from '../resources/id.ts'
 import { StreamKey } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
-/** Spec 4.5, 2.4; decision D-36. */
+/** Decision D-36. */
 export const getStreamKey = defineOperation('GET /helix/streams/key', {
   id: 'GetStreamKey',
   summary: "Get the broadcaster's stream key.",

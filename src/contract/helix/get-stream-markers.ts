@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 
 const url = 'http://localhost:8080/videos/1234567890?t=0h4m4s'
 
-/** Spec 4.7, 2.6; decisions D-40 to D-42. */
+/** Decisions D-40 to D-42. */
 export const getStreamMarkers = defineOperation('GET /helix/streams/markers', {
   id: 'GetStreamMarkers',
   summary: "List the markers of a user's latest video, or of one video.",

@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 
 const upTo100 = { maxItems: 100 }
 
-/** Spec 4.3, 2.3; decisions D-29 to D-34. */
+/** Decisions D-29 to D-34. */
 export const getStreams = defineOperation('GET /helix/streams', {
   id: 'GetStreams',
   summary: 'List live streams, most viewers first.',

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts'
 import { EntitlementUpdate, FulfillmentStatus } from '../resources/entitlement.ts'
 import { Type } from '../schema.ts'
 
-/** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
+/** Decisions D-26 to D-28. */
 export const updateDropsEntitlements = defineOperation('PATCH /helix/entitlements/drops', {
   id: 'UpdateDropsEntitlements',
   summary: 'Set the fulfillment status of up to 100 entitlements and return the outcome for each id.',

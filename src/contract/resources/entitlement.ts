@@ -9,7 +9,7 @@ export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES, {
 })
 export type FulfillmentStatus = Static<typeof FulfillmentStatus>
 
-/** Spec 2.1; `updated_at` beside `last_updated` is D-25. */
+/** `updated_at` has the same value as `last_updated` (D-25). */
 export const Entitlement = resource('Entitlement', 'A benefit that a user has earned in a game.', {
   id: ReturnedUuid,
   benefit_id: ReturnedUuid,
@@ -35,7 +35,7 @@ export const EntitlementTransition = resource(
 )
 export type EntitlementTransition = Static<typeof EntitlementTransition>
 
-/** Spec 2.2, in the order of the groups in the answer (D-27). */
+/** In the order of the groups in the answer (D-27). */
 export const UPDATE_STATUSES = [
   'SUCCESS',
   'INVALID_ID',

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { resource, Type } from '../schema.ts'
 import { ReturnedUrl, TimeSeconds, userNames } from './id.ts'
 
-/** Spec 2.5. */
+/** Decisions D-38 and D-42. */
 export const StreamMarker = resource('StreamMarker', 'A marked position in the video of a stream.', {
   id: Type.String({ description: '32 lower-case hex digits.' }),
   created_at: TimeSeconds,
@@ -23,7 +23,7 @@ const VideoMarkers = resource('VideoMarkers', 'The markers of a video.', {
   markers: Type.Array(ListedMarker),
 })
 
-/** Spec 2.6. */
+/** Decision D-42. */
 export const MarkerListing = resource('MarkerListing', 'Markers of a user by video.', {
   ...userNames,
   videos: Type.Array(VideoMarkers),

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
 import { exampleNames, TimeMillis, TimeSeconds, userNames } from './id.ts'
 
-/** Spec 2.3; never null (D-32). */
+/** No field is ever null (D-32). */
 export const Stream = resource('Stream', 'A live stream.', {
   id: Type.String(),
   ...userNames,
@@ -26,7 +26,7 @@ export const Stream = resource('Stream', 'A live stream.', {
 })
 export type Stream = Static<typeof Stream>
 
-/** Spec 2.4. */
+/** Decision D-36. */
 export const StreamKey = resource('StreamKey', 'The key with which an encoder publishes to a channel.', {
   stream_key: Type.String(),
 })

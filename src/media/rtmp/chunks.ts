@@ -1,4 +1,33 @@
-/** The chunk stream of RTMP: messages are cut into chunks, and those of several messages may alternate. */
+/**
+ * The chunk stream of RTMP: bytes to messages, and back.
+ *
+ * An encoder sends audio, video and commands over one connection. A large video frame must not delay audio, so RTMP cuts
+ * messages into chunks, and chunks of different messages may alternate. Each belongs to a chunk stream, which has at most
+ * one message in progress. To save bytes, a header leaves out what the previous message of its chunk stream had:
+ *
+ *     chunk = basic header (format, chunk stream id) + message header + extended timestamp? + data
+ *
+ * | Format | Message header | Contains |
+ * |---|---|---|
+ * | 0 | 11 bytes | absolute timestamp, length, type, stream id |
+ * | 1 | 7 bytes | timestamp delta, length, type |
+ * | 2 | 3 bytes | timestamp delta |
+ * | 3 | none | nothing: it continues a message, or starts one with the previous header |
+ *
+ * `ChunkReader` alternates between two states: it waits for a complete header, or receives the data of a chunk. The data
+ * of a chunk ends after the chunk size, or with the message.
+ *
+ *     push(bytes) --> header complete? --> data --> chunk complete --> message complete? --> Message
+ *           ^              no: keep the bytes          '-- next header        no: next header
+ *
+ * The other side is a stranger, so everything that it can make the reader keep is bounded. What must hold:
+ * - The messages are the same, however the bytes are split between calls of `push`.
+ * - A buffer grows with the bytes that have arrived, not with the length that a header announces.
+ * - A message has at most 4 MiB, the unfinished ones of a connection 8 MiB, a connection 64 chunk streams.
+ * - Inside a message only format 3 is allowed, and the first chunk of a chunk stream has format 0. Anything else is a
+ *   `ProtocolError`, after which the reader must not be used.
+ * - Messages that set the chunk size or abort a message apply to the bytes after them. They are not returned.
+ */
 import { ProtocolError } from './protocol-error.ts'
 
 export interface Message {
@@ -33,7 +62,7 @@ const FIRST_BYTES = 4096
 const EXTENDED = 0xffffff
 const NO_BYTES = new Uint8Array(0)
 
-/** A sequence of messages with the same chunk stream id, which abbreviate their headers by that of the previous one. */
+/** The last header of a chunk stream, and its message in progress. */
 interface ChunkStream {
   type: number
   streamId: number
@@ -47,7 +76,6 @@ interface ChunkStream {
   received: number
 }
 
-/** Assembles messages from bytes, however they arrive. Applies chunk sizes and aborts itself. */
 export class ChunkReader {
   readonly #streams = new Map<number, ChunkStream>()
   #chunkBytes = DEFAULT_CHUNK_BYTES
@@ -147,7 +175,7 @@ export class ChunkReader {
   }
 }
 
-/** At most the length of the message, which a complete one has exactly. */
+/** Makes the buffer large enough, but never larger than the message: the buffer of a complete message is its payload. */
 function makeRoom(stream: ChunkStream, bytes: number): void {
   const { payload, received, length } = stream
   if (bytes <= payload.length) return

@@ -49,7 +49,7 @@ export const handleRotateClientSecret = implement(rotateClientSecret, async ({ p
   return isRefusal(client) ? client : { data: [{ ...client, secret }] }
 })
 
-/** Its subscriptions first, in steps: they may have very many deliveries. */
+/** Deletes the subscriptions of the client first, in steps, because they may have very many deliveries. */
 export const handleDeleteClient = implement(deleteClient, async ({ params }, { store }) => {
   const { client_id } = params
   while ((await store.commands.purgeSubscriptions({ client_id })) > 0);

@@ -33,7 +33,7 @@ export const handleResendDelivery = implement(resendDelivery, async ({ params: {
   answerOne(await store.commands.resendDelivery({ id })),
 )
 
-/** In steps, so that no command is long. */
+/** Replays events in steps, so that no command takes long. */
 export const handleReplayEvents = implement(replayEvents, async ({ body }, { store }) => {
   const { subscription_id } = body
   if (subscription_id !== undefined && (await store.eventSubscriptions.find(subscription_id)) === undefined)

@@ -31,7 +31,7 @@ export const handlePutMediaServer = implement(putMediaServer, async ({ params, b
   return isRefusal(put) ? put : { data: [{ ...put.server, ...(put.isNew && { secret }) }] }
 })
 
-/** Credentials would be stored and shown as they are. */
+/** Whether a URL has no credentials, query or fragment: credentials in it would be stored and shown in plain text. */
 function isPlainUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && [url.username, url.password, url.search, url.hash].every(part => part === '')

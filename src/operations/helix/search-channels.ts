@@ -7,7 +7,7 @@ import { foundKey, parseChannelSearch } from '../../domain/channel-search.ts'
 import type { MatchingChannel } from '../../store/queries/channel-search.ts'
 import { implement } from '../implement.ts'
 
-/** What is live, and what it shows, comes from the directory; all else from the store (D-68). */
+/** Live channels come from the directory, with their current title and game; the others come from the store (D-68). */
 export const handleSearchChannels = implement(
   searchChannels,
   async ({ query, window, paginate }, { directory, store, publicUrl }) => {

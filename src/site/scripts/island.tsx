@@ -1,10 +1,27 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /**
- * Islands: the parts of a page that move. An island is a component like any other. The server renders it with its props
- * beside it, and the page loads the script of the island's file, which brings the element to life with the same props.
+ * Islands: the parts of a page that move.
  *
- * The file is `islands/<name>.tsx`, and `island('<name>', Component)` is its only export. In the browser the call hydrates
- * the elements of that name, so no island imports another one; what they share is in `components/` and here.
+ * Pages are rendered by the server. Some parts change while a page is open: a viewer count, a player, suggestions. Running
+ * the whole page as a program in the browser would make every page slow. So only these parts, the islands, run there, and a
+ * page loads only the scripts of the islands that it contains.
+ *
+ * An island is a component like any other, in the file `islands/<name>.tsx`, whose only export is
+ * `island('<name>', Component)`. The same call does two things:
+ *
+ * | Where it runs | What `island` returns and does |
+ * |---|---|
+ * | server | a component that renders HTML into a `<div>` with the name and the props, and adds the name to `UsedIslands` |
+ * | browser | the component itself; finds the `<div>`s of that name and hydrates them with their props |
+ *
+ *     server:   view --> <Island props> --> <div data-island data-props> HTML </div> + script of the island
+ *     browser:  script --> island(name) --> props from data-props --> hydrate: the HTML stays, events work
+ *
+ * What must hold:
+ * - Props are plain JSON values: they cross from server to browser as text. The type `Plain` rejects functions.
+ * - The first rendering in the browser gives the same HTML as on the server. It must not depend on the time, the window or
+ *   anything else that only one side has: that belongs into an effect.
+ * - No island imports another one, because loading its file would hydrate it. What islands share is in `components/`.
  */
 import { createContext, type FunctionComponent, h, hydrate } from 'preact'
 import { useContext } from 'preact/hooks'
@@ -12,7 +29,7 @@ import { useContext } from 'preact/hooks'
 /** The names of the islands that a page contains; collected while it is rendered. */
 export const UsedIslands = createContext<Set<string> | undefined>(undefined)
 
-/** Props travel as JSON: no functions, no dates, no instances. */
+/** The type of a value that JSON can carry: no functions, no dates, no instances. */
 type Plain<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends (...args: never[]) => unknown

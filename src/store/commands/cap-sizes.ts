@@ -9,7 +9,7 @@ export const CAPS = {
   codesOfUserAndClient: 100,
   /** Grants of a user for a client. A grant is the family of tokens that came from one consent. */
   grantsOfUserAndClient: 200,
-  /** The same for user tokens that a demo mints without consent. */
+  /** Grants of a user for a client that a demo mints without consent. */
   mintedGrantsOfUserAndClient: 1000,
   accessTokensOfGrant: 50,
   /** Used refresh tokens, kept to detect a second use. */

@@ -43,7 +43,7 @@ export async function emitOffline(tx: Transaction, user_id: string): Promise<voi
   })
 }
 
-/** Only changes of what the event carries count. */
+/** Emits `channel.update` if a field that the event carries has changed. */
 export async function emitChannelUpdate(tx: Transaction, before: Channel, channel: Channel): Promise<void> {
   const { user_id, title, language, game_id } = channel
   const isSame =

@@ -82,7 +82,7 @@ async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: st
 
 const TOO_MANY_EDITORS = `The channel has ${formatThousands(MAX_EDITORS)} editors already`
 
-/** Of an existing editor only the time changes, if one is given. */
+/** Adds an editor to a channel. For an existing editor, only the time is changed, if one is given. */
 export async function putEditor(
   tx: Transaction,
   args: { user_id: string; editor_id: string; created_at?: string | undefined; now: number },

@@ -29,7 +29,7 @@ export interface Claim {
 export interface ClaimTimes {
   /** Identifies the claim; see `undoClaim`. */
   readonly claim: string
-  /** They are due again after this time, in case this process dies. */
+  /** The claimed messages are due again after this time, in case this process dies. */
   readonly forMilliseconds: number
   /** The clock of tokens. */
   readonly now?: number | undefined

@@ -50,7 +50,7 @@ export async function claimSocketMessages(
   return claimThese(tx, due, args)
 }
 
-/** Of the first pending message in the lane of `d`. With a range, because PostgreSQL might read all rows in the order of `seq`. */
+/** A column of the first pending message in the lane of `d`. The lane is a range, because with equality PostgreSQL might read all rows in the order of `seq`. */
 export const firstInLane = (column: Sql): Sql =>
   sql`(select ${column} from event_deliveries e where e.lane >= d.lane and e.lane <= d.lane and e.lane is not null
     and e.due_at is not null order by e.lane, e.seq limit 1)`

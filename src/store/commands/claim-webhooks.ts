@@ -49,12 +49,12 @@ interface DueDelivery {
   readonly target: string
   readonly lane: string | null
   readonly attempts: number
-  /** Of the last attempt: a message that is sent again by an operator has it, too. */
+  /** The duration of the last attempt. A message that an operator sends again has one as well. */
   readonly milliseconds: number | null
   readonly is_first: number
   /** When the first message of its lane is due. */
   readonly first_due_in: number | string | null
-  /** Of the subscription. */
+  /** The client, type and end of the subscription. */
   readonly client_id: string
   readonly type: string
   readonly ended_at: string | null
@@ -124,7 +124,7 @@ async function putOthersIntoQueues(tx: Transaction, waiting: readonly { queue: s
   )
 }
 
-/** Of the subscription of `d`. Not joined: PostgreSQL would lock its row, too. */
+/** A column of the subscription of the delivery `d`. A join would make PostgreSQL lock the row of the subscription, too. */
 const ofSubscription = (column: Sql): Sql =>
   sql`(select ${column} from event_subscriptions s where s.id = d.subscription_id)`
 
@@ -161,7 +161,7 @@ interface Look extends DueQueue {
   readonly rows: readonly DueDelivery[]
   /** How many of them have left the queue. */
   used: number
-  /** When to look at it again, if something in it decides that. */
+  /** After how long to look at the queue again, if a message in it decides that. */
   milliseconds: number | undefined
 }
 
@@ -190,7 +190,7 @@ class WebhookClaim {
     this.#looks = looks
   }
 
-  /** `isCut`: there are more than were looked at. */
+  /** Claims messages or puts them into queues. `isCut`: more messages are scheduled than these. */
   async decide(scheduled: readonly DueDelivery[], isCut: boolean): Promise<void> {
     for (const look of this.#looks) await this.#release(look)
     for (const row of scheduled) {

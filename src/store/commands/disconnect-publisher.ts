@@ -17,7 +17,7 @@ export async function disconnectPublisher(
   await tx.write(dismissed, { user_id, now: isoMillis(now) })
 }
 
-/** The same for a user who is being deleted, with whom the session goes. */
+/** Orders that the publishers of a user who is being deleted be disconnected. The order outlives their sessions. */
 export async function dismissDeparted(
   tx: Transaction,
   { user_id, now }: { user_id: string; now: number },

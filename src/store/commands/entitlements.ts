@@ -162,7 +162,7 @@ export function recordStatuses(
     })
 }
 
-/** Spec 3 and 7: sets the status of entitlements the caller may change, and reports on every id. Locks rows in id order. */
+/** Sets the status of entitlements the caller may change, and reports on every id (D-27, D-28). Locks rows in id order. */
 export async function updateEntitlements(
   tx: Transaction,
   args: {
@@ -213,7 +213,7 @@ interface Candidate extends UpdateCandidate, StatusChange {
   readonly last_updated: number
 }
 
-/** The entitlements with these ids. Of their organizations only that of the caller is of interest. */
+/** The entitlements with these ids. Their organization is known only if it is the caller's. */
 async function lockCandidates(
   tx: Transaction,
   ids: readonly string[],

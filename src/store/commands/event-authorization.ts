@@ -7,7 +7,7 @@ import type { Transaction } from '../database.ts'
 import { authorizedAmong, hasAuthorized } from '../queries/event-subscriptions.ts'
 import { lockRows, sql } from '../sql/tag.ts'
 
-/** What of a new subscription decides whether it may be. */
+/** The properties of a new subscription that decide whether it is authorized. */
 interface Wanted {
   readonly client_id: string
   /** The user of the token of a WebSocket, and its scopes. */

@@ -9,7 +9,7 @@ import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } fr
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
 
-/** What became of an attempt. */
+/** The outcome of one attempt to deliver a message. */
 export interface DeliveryOutcome {
   readonly ids: readonly string[]
   /** `retry`: due again in `retryMilliseconds`. */
@@ -22,11 +22,11 @@ export interface DeliveryOutcome {
   /** Why it failed, for the operator. */
   readonly answer?: string | undefined
   readonly milliseconds: number
-  /** Of a webhook message that was delivered: the queues that go on. */
+  /** After a webhook message was delivered: the queues that may continue. */
   readonly queues?: MessageQueues
-  /** Of a webhook message that was not: the queue that pauses. */
+  /** After a webhook message was not delivered: the queue that pauses. */
   readonly failed?: Omit<FailedRequest, 'retryMilliseconds'>
-  /** What this means for the subscription, if anything. */
+  /** The new status of the subscription, if it changes. */
   readonly subscription?: {
     readonly id: string
     readonly status: SubscriptionStatus

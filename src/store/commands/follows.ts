@@ -48,7 +48,7 @@ export async function lockCountsAround(tx: Transaction, user_id: string): Promis
   )
 }
 
-/** Those that do not exist yet, each once. */
+/** The follows that do not exist yet, without duplicates. */
 async function newFollows(tx: Transaction, follows: readonly Follow[], now: number) {
   const pairs = follows.map(({ user_id, broadcaster_id }) => ({ user_id, broadcaster_id }))
   const known = await tx.all<{ user_id: string; broadcaster_id: string }>(

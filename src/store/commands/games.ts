@@ -12,7 +12,7 @@ export async function putGame(
   tx: Transaction,
   args: Changes<Game> & {
     readonly id: string
-    /** As in `putUser`. */
+    /** The id was just assigned: if it exists already, that is a conflict and not a change. */
     readonly isNew?: boolean | undefined
   },
 ): Promise<Game | Refusal<'missing_parameter' | 'unknown_reference'>> {

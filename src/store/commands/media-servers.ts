@@ -58,7 +58,7 @@ export async function rotateMediaServerSecret(
   return server
 }
 
-/** Its sessions end: nothing reports about them any more. */
+/** Deletes a media server and ends its sessions, because nothing reports about them any more. */
 export async function deleteMediaServer(
   tx: Transaction,
   args: { name: string },

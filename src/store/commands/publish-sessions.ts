@@ -1,3 +1,35 @@
+/**
+ * Publish sessions: one row for each publisher, from connect to disconnect, and what they mean for streams.
+ *
+ * The problem: encoders lose their connection and return, and viewers should see one stream, not two. Media servers report
+ * starts and ends late, twice, in another order or never. So a stream has several sessions, one after another, and stays
+ * live for the reconnect grace after the last one has ended.
+ *
+ *     session:  live --> ended --> deleted, when no late event can refer to it any more
+ *
+ *     stream:   live --the last session ends--> stopped --the grace is over--> ended
+ *                 ^------- a session opens --------'
+ *
+ * | Event | Session | Stream |
+ * |---|---|---|
+ * | `openSession` | live; another one of the channel ends if this one takes over | starts, or continues |
+ * | `closeSession` | ended now | stopped |
+ * | `closeOtherSessions`: the media server no longer reports it | ended when it was last alive | stopped |
+ * | no sign of life for 20 s | ended when it was last alive | stopped |
+ * | `kickPublisher` | ended now, and dismissed | stopped |
+ * | the grace is over | | ended when it stopped; later markers move to its end |
+ *
+ * *Dismissed* is an order: this publisher has to be disconnected. The process that talks to its media server carries it out
+ * and clears it (`dismissals.ts`).
+ *
+ * What must hold:
+ * - A channel has at most one live session. `openSession` locks the row of the channel, and decides under that lock whether
+ *   the session may start (`admit` in `domain/publish-session.ts`; `ingest/may-publish.ts` has all rules).
+ * - A stream is stopped only if its channel has no live session.
+ * - Every event may be repeated or be late. The end of an unknown or ended session changes nothing, and a session that ended
+ *   less than 5 s ago does not start again.
+ * - A sign of life that is later than an observation wins over it.
+ */
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { SecondPublisher } from '../../contract/resources/channel.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
@@ -36,10 +68,10 @@ export async function openSession(
     user_id: string
     /** Where the broadcast can be watched, if not on this node. */
     watch_url: string | null
-    /** For a new stream. */
+    /** The ids that stream and video get, if a new stream starts. */
     stream_id: string
     video_id: string
-    /** The name under which a media server has it; default: the login. */
+    /** The name by which the media server knows the publisher. Default: the login. */
     published_as?: string
     /** Decides about a second publisher on the same media server, instead of the channel. */
     second_publisher?: SecondPublisher | undefined

@@ -63,7 +63,7 @@ export class Combiner implements Pick<Transaction, 'lookUp' | 'write'> {
     })
   }
 
-  /** Sends all at once; they run one after another. */
+  /** Sends all statements without waiting in between. The server runs them one after another. */
   #sendAll(): void {
     const statements = this.#statements
     this.#statements = new Map()

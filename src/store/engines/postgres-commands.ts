@@ -51,7 +51,7 @@ interface Attempt extends TransactionLimits {
 }
 
 export class PostgresCommands {
-  /** Of the current primary. */
+  /** The groups that commit on the current primary. */
   #groups: { readonly pools: Pools; readonly commit: GroupCommit<PendingJob> } | undefined
   readonly #blocked: WorkQueue
   readonly #groupSizes = new Histogram(GROUP_SIZES)
@@ -106,7 +106,7 @@ export class PostgresCommands {
     return this.#groups.commit
   }
 
-  /** The outcome of each; undefined for one that has to run alone. */
+  /** The outcome of each command; undefined for a command that has to run alone. */
   async #runTogether(
     pool: ConnectionPool,
     jobs: readonly PendingJob[],

@@ -44,12 +44,12 @@ export class Primary {
   readonly #probes: Probe[]
   #pools: Pools | undefined
   #timeline = 0
-  /** By this process, on this timeline. */
+  /** The writes that this process has acknowledged on the current timeline. */
   #acknowledged = new Acknowledged()
   /** Since when the only primary has an older timeline. */
   #olderSince: number | undefined
   #refusalReportedAt = Number.NEGATIVE_INFINITY
-  /** Of the last known primary. */
+  /** The host of the last known primary. */
   #host: string | undefined
   #isOpening = false
   #misses = 0
@@ -255,7 +255,7 @@ class Probe {
   reason = NO_ANSWER
   /** The last failure, to explain each kind once and not at every probe. */
   #explained = ''
-  /** False if it did not answer. */
+  /** Whether the server answered as a standby. False if it did not answer. */
   isStandby = false
   readonly url: string
   readonly host: string

@@ -88,10 +88,10 @@ function requireTimeUntil(deadline: number): void {
   if (performance.now() >= deadline) throw new Unavailable('PostgreSQL took too long')
 }
 
-/** Zero would mean none. */
+/** A timeout as PostgreSQL takes it: at least 1, because 0 disables the timeout. */
 const asTimeout = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds))
 
-/** In one round trip. */
+/** Begins a transaction and sets its timeouts, in one round trip. */
 function beginWith({ deadline, lockMilliseconds, durable }: TransactionLimits): string {
   const timeout = asTimeout(deadline - performance.now())
   const lockTimeout = Math.min(asTimeout(lockMilliseconds), timeout)

@@ -20,9 +20,9 @@ import { StoreFiles } from './sqlite-files.ts'
 const TICK_MILLISECONDS = 100
 /** 16 MB: large enough to make checkpoints rare, small enough to be read quickly after a crash. */
 const MAX_UNCOPIED_FRAMES = 4000
-/** Half of what the log may have. */
+/** The log is restarted at half of its maximum size. */
 const MAX_FRAMES = MAX_LOG_BYTES / 4096 / 2
-/** So few are copied in milliseconds, while commits wait. */
+/** So few frames are copied within milliseconds, so commits can wait for them. */
 const FEW_FRAMES = 500
 /** How long a restart waits for the write lock, and how long commits wait for readers. Longer than a turn of a reader. */
 const LOCK_MILLISECONDS = 50

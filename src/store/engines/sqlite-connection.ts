@@ -7,7 +7,7 @@ import type { Writable } from './run-command.ts'
 /** A larger write-ahead log is truncated after a checkpoint. */
 export const MAX_LOG_BYTES = 64 * 1024 * 1024
 
-/** Of each connection. With SQLite's 2 MB most rows that a request reads come from a system call. */
+/** The page cache of each connection. With SQLite's default of 2 MB, most rows that a request reads would need a system call. */
 const CACHE_KIBIBYTES = 16 * 1024
 
 /** Only `create` creates a missing file. */

@@ -1,10 +1,31 @@
 /**
- * The queue in front of the writer thread, for group commit: commands that arrive while the writer is busy are sent as the
- * next batch when it answers.
+ * The queue in front of the writer thread of an embedded store.
  *
- * Every command has a deadline. A command that is still queued then is removed and does not happen. For a command that was
- * sent, the outcome is unknown: it may still commit, and the feed delivers it to all caches. Until the writer answers again,
- * new commands are rejected immediately.
+ * The problem: SQLite has one writer at a time, and a commit waits for the disk. With a commit for each command, the disk
+ * would decide how many commands there are per second. So commands wait here while the writer is busy, and are sent together
+ * as the next batch, which the thread (`sqlite-writer.ts`) commits once. The busier the writer, the larger the batches.
+ *
+ *     run --> queued --> sent to the writer --> answered
+ *               |             |
+ *               |             '-- deadline: the caller gets 503, the outcome is unknown
+ *               '-- deadline: the caller gets 503, the command is withdrawn and never runs
+ *
+ * | Event | Queued commands | Sent commands | New commands |
+ * |---|---|---|---|
+ * | the writer answers | the next batch of up to 256 | answered, in the order of the batch | queued |
+ * | a deadline passes while a batch runs | withdrawn at their deadline | unknown at their deadline | rejected until the writer answers |
+ * | the queue has 10,000 commands | | | rejected |
+ * | the thread ends | rejected | rejected, outcome unknown | rejected until a new thread runs |
+ * | `close` | run, for 5 s at most, then rejected | the same | |
+ *
+ * A command whose outcome is unknown may still commit. Its feed entries then reach all caches with the next read of the
+ * feed. An idle writer gets an empty batch every second, which lets it check its files.
+ *
+ * What must hold:
+ * - At most one batch is with the writer.
+ * - Every caller gets exactly one answer, by its deadline at the latest.
+ * - Callers continue after `onEnd`, which lets the reading connection see the commit: a caller reads what it has written.
+ * - A new command does not wait behind a writer that has stopped answering.
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
@@ -31,7 +52,7 @@ type Outcome = Awaited<ReturnType<Engine['run']>>
 
 /** A command whose caller waits. */
 interface Waiting {
-  /** Serialized. */
+  /** The command as JSON text. */
   readonly job: string
   readonly since: number
   readonly milliseconds: number
@@ -40,7 +61,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Sent to the writer; without commands, it only maintains the files. */
+/** Commands that were sent to the writer together. An empty batch only checks the files. */
 interface Batch {
   readonly commands: readonly Waiting[]
   readonly sentAt: number
@@ -58,10 +79,10 @@ export class WriterQueue {
   #sendsSoon = false
   /** Deadlines that have passed since the writer last answered. */
   #missed = 0
-  /** As reported by the writer. */
+  /** Why the writer cannot write, from its last report. */
   #unavailableReason: string | undefined
   readonly #ticking: Timer
-  /** The first start of the thread. */
+  /** Resolves when the thread has started for the first time. */
   #starting: Promise<void> | undefined
   #hasStarted = false
   #closing = false

@@ -20,7 +20,7 @@ export interface Session {
 export interface Connection {
   readonly client_id: string
   readonly name: string
-  /** Its organization, otherwise the user who owns it. */
+  /** The organization of the client, or the user who owns it. */
   readonly owner: string | null
   readonly scopes: readonly string[]
   readonly created_at: string
@@ -30,7 +30,7 @@ const sessionColumns = sql`select s.id, s.user_id, u.login, u.display_name, s.cr
   from sessions s join users u on u.id = s.user_id`
 
 export const accountQueries = (db: Database) => ({
-  /** What a login is checked against. */
+  /** The user with a login, and the hash that the password is checked against. */
   credentials: (login: string) =>
     db.get<Pick<User, 'id' | 'login' | 'display_name'> & { password_hash: string | null }>(
       sql`select id, login, display_name, password_hash from users where login = ${login.toLowerCase()}`,

@@ -34,7 +34,7 @@ export async function findGranted(db: Database, subject: string): Promise<Grante
 /** Rows about one entitlement at the same time, in different chains: few, because its times move forward. */
 const MAX_TIES = 8
 
-/** The rows about an entitlement: those about no other, which `list` reads, and those of changes of several at once. */
+/** The rows about an entitlement. `list` reads rows about this one alone; rows about several at once are added to them. */
 export async function entitlementRows(
   db: Database,
   granted: Granted,

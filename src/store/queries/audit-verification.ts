@@ -173,7 +173,7 @@ async function strayRow(db: Database, chain: string, { begin }: ChainEnds): Prom
 /** The entitlements whose histories lead to a row, by the number of the row. */
 type Histories = ReadonlyMap<number, ReadonlySet<string>>
 
-/** Of all rows of a batch, with as few statements as the length of their lists allows. */
+/** The entitlements whose history refers to each row of a batch, by the number of the row. Uses as few statements as possible. */
 async function findHistories(db: Database, chain: string, batch: readonly AuditRow[]): Promise<Histories> {
   const found = new Map<number, Set<string>>()
   let part: { rows: AuditRow[]; ids: Set<string> } = { rows: [], ids: new Set() }

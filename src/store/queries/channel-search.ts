@@ -158,7 +158,7 @@ async function byDisplayName(
   return span === undefined ? { logins } : { logins, end: String(span.last[0]) }
 }
 
-/** In the order of these logins. */
+/** The channels with these logins, in the same order. */
 async function findMatchingChannels(db: Database, logins: readonly string[]): Promise<MatchingChannel[]> {
   if (logins.length === 0) return []
   const rows = await db.all<MatchingRow>(

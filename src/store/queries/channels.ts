@@ -23,7 +23,7 @@ const { select } = channelColumns
 
 /** A channel with the names of its user and game. */
 export interface DescribedChannel extends Channel {
-  /** That of the user. */
+  /** The id of the user. */
   readonly id: string
   readonly user_login: string
   readonly user_name: string

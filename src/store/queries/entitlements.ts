@@ -78,7 +78,7 @@ export const entitlementQueries = (db: Database) => {
     },
     /** A page as it is stored. */
     stored,
-    /** Its rows as JSON, for those who only pass them on. */
+    /** Stored rows as JSON text, for answers that contain them unchanged. */
     prepare: (rows: readonly EntitlementRow[]) => reader.prepare(rows),
   }
 }

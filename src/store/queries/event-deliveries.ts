@@ -34,7 +34,7 @@ const deliveriesIn = (
   d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer, d.milliseconds
   from ${some} d`
 
-/** All, by `d`. */
+/** Selects all deliveries; the table has the alias `d`. */
 export const deliveryColumns = deliveriesIn(sql`event_deliveries`)
 
 export function asEventDelivery({ seq: _, due_at, ...row }: DeliveryRow): EventDelivery {

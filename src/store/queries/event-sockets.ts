@@ -12,7 +12,7 @@ export const lostNodes = (most: number): Sql =>
       ${limitedTo(most)}`
 
 export const eventSocketQueries = (db: Database) => ({
-  /** Those of these WebSockets that have a subscription. */
+  /** Which of these WebSockets have a subscription. */
   used: async (ids: readonly string[]): Promise<string[]> => {
     const rows = await db.all<{ session_id: string }>(
       sql`select distinct session_id from event_subscriptions where ${isOneOf(sql`session_id`, ids)}`,

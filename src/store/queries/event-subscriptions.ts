@@ -30,7 +30,7 @@ export interface EventSubscriptionRow {
 export const subscriptionColumns = sql`select id, client_id, type, version, condition, status, cost, method, callback,
   session_id, connected_at, created_at, deleted_at from event_subscriptions`
 
-/** Whose subscriptions: those of a client by webhook, or by WebSocket with the tokens of a user. */
+/** The owner of subscriptions: a client, for webhooks; a client and a user, for WebSockets. */
 export interface SubscriptionOwner {
   readonly client_id: string
   /** Empty for an app token. */
@@ -72,7 +72,7 @@ export const eventSubscriptionQueries = (db: Database) => ({
   find: (id: string) =>
     db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id} and deleted_at is null`),
 
-  /** Of all clients. The most selective filter has an index, and the others pick. */
+  /** A page of the subscriptions of all clients. The most selective filter uses an index, the others are applied to its rows. */
   all: (filter: OperatorFilter, window: PageRequest): Promise<Page<EventSubscriptionRow>> =>
     filteredPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,

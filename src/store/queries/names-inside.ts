@@ -12,7 +12,7 @@ import { differsFromLogin } from './other-names.ts'
 
 const MAX_READ = 100_000
 const STEP = 10_000
-/** Ten searches per second, and some more at once. */
+/** Ten searches per second, and bursts of twenty. */
 const SEARCHES = { capacity: 20, fullAfterSeconds: 2 }
 
 export function namesInside(db: Database) {

@@ -17,7 +17,7 @@ export const STREAM_KEY_KINDS = ['stream_key', 'extra_stream_key'] as const
 export interface SealedRow extends Sealed {
   readonly owner: string
   readonly slot: number | string
-  /** Of stream keys, by which they are found. */
+  /** The hash by which a stream key is found. */
   readonly lookup_hash: string
 }
 

@@ -11,13 +11,13 @@ import type { SessionId } from './media-servers.ts'
 /** A video and its user. */
 export type Video = Omit<ListedVideo, 'duration_seconds' | 'marker_count' | 'is_live'>
 
-/** The same without what it shows. */
+/** The id of a video, and its owner. */
 export type OwnedVideo = Pick<Video, 'id' | 'user_id' | 'user_login' | 'user_name'>
 
 /** A video with everything an operator sees; the duration is computed. */
 export type VideoRow = Omit<ListedVideo, 'duration_seconds'>
 
-/** The same as returned by the engines: PostgreSQL returns counts as text, and `is_live` is 1 or null. */
+/** A `VideoRow` as the engines return it: PostgreSQL returns counts as text, and `is_live` is 1 or null. */
 type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
   marker_count: number | string
   is_live: number | null

@@ -67,7 +67,7 @@ export const postgresDialect: Dialect = {
     sql`(select * from json_to_recordset(cast(cast(${JSON.stringify(rows)} as text) as json)) as item (${verbatim(columns.map(name => `${name} text`).join(', '))}))`,
 }
 
-/** As many as a caller may send. SQLite updates the rows of a list of values in one pass, those of a subquery in two. */
+/** Up to this many UUIDs are bound one by one: SQLite then updates the rows in one pass, with a subquery in two. Callers may send 100. */
 const MAX_BOUND_UUIDS = 128
 
 const toUuidBytes = (uuid: StoredUuid): Uint8Array => (typeof uuid === 'string' ? uuidBytes(uuid) : uuid)

@@ -52,9 +52,9 @@ export interface Dialect {
   readonly serial: string
   /** Ends a select whose rows this transaction will change. */
   readonly lockRows: string
-  /** The same, leaving out rows that another transaction is changing. */
+  /** Ends a select that locks its rows like `lockRows`, but leaves out rows that another transaction has locked. */
   readonly lockFreeRows: string
-  /** In an insert that also gives the numbers that a `serial` column would count. */
+  /** Allows an insert to set the numbers of a `serial` column, which the engine otherwise counts. */
   readonly overridingIdentity: string
   /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
@@ -119,7 +119,7 @@ export function uuidValue(uuid: StoredUuid | Parameter): DialectSql | Uint8Array
   return uuid instanceof Uint8Array ? uuid : new DialectSql(dialect => dialect.uuidValue(uuid))
 }
 
-/** The same for a column of UUIDs. The values are UUIDs. */
+/** Whether a column of UUIDs has one of these values. */
 export function isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql | DialectSql {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${uuidValue(only)}`
@@ -216,7 +216,7 @@ class Shape {
 
 const shapes = { sqlite: new Shape(), postgres: new Shape() }
 
-/** By the names of the parameters. */
+/** The values for the parameters of a statement, by name. */
 export type StatementValues = Readonly<Record<string, Scalar | undefined>>
 
 /** A query that is built and rendered once, for frequent reads: collecting its values is all that is left for a call. */
@@ -253,7 +253,7 @@ export class StatementCall {
 
 export type Query = Sql | StatementCall
 
-/** A function that gives its values to a statement. All values are parameters; one in the text would be that of every call. */
+/** A function that calls a statement with values. Every value must be a parameter: one in the SQL text would be the same in all calls. */
 export function statement<Name extends string>(
   names: readonly Name[],
   write: (parameters: Readonly<Record<Name, Parameter>>) => Sql,

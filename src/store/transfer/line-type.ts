@@ -8,7 +8,7 @@ import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { SealedStreamKey } from '../queries/stream-keys.ts'
 
-/** What the store gets instead of the stream key of a user. */
+/** The sealed stream keys of a user, in place of the plain key in the line. */
 interface UserKeys {
   /** For a new user. */
   readonly first_key: StoredStreamKey
@@ -22,7 +22,7 @@ interface GivenKey {
   readonly lookup_hashes: readonly string[]
 }
 
-/** What the store gets instead of an extra stream key. */
+/** The sealed extra stream key, in place of the plain key in the line. */
 interface ExtraKey {
   /** For a new row, if the line has no key. */
   readonly random_key: StoredStreamKey
@@ -86,11 +86,11 @@ export type Check<T extends TransferType = TransferType> = (
   earlier: EarlierLines | undefined,
 ) => Promise<(line: TransferLine<T>, row: StoredLine<T> | undefined, key: string) => string | undefined>
 
-/** What both kinds have. */
+/** The members that `RowLines` and `CommandLines` share. */
 interface Lines<T extends TransferType> extends StoredRows<T> {
-  /** In this order; the first reason counts. */
+  /** Applied in this order. The first check that returns a reason decides. */
   readonly checks: readonly Check<T>[]
-  /** What no later line of the file may claim. */
+  /** The ids, logins and channels that the line claims: no later line of the file may claim them. */
   claims(line: TransferLine<T>): readonly Claim[]
   /** Whether the row already matches the line. */
   isCurrent(row: StoredLine<T>, line: ImportLine<T>): boolean
@@ -99,7 +99,7 @@ interface Lines<T extends TransferType> extends StoredRows<T> {
 /** Lines that are written as rows. */
 export interface RowLines<T extends TransferType = TransferType> extends Lines<T> {
   readonly writes: 'rows'
-  /** Writes lines, each of another row. */
+  /** Writes lines. No two of them are about the same row. */
   put(tx: Transaction, changes: readonly Change<T>[], now: number): Promise<void>
 }
 

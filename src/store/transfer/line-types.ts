@@ -18,5 +18,5 @@ const ALL: { readonly [T in TransferType]: RowLines<T> | CommandLines<T> } = {
   entitlement,
 }
 
-/** By type: the lines that one is given are of its type. */
+/** The declaration of each type of line. Callers pass a declaration only lines of its type. */
 export const LINE_TYPES = ALL as unknown as Readonly<Record<TransferType, LineType>>

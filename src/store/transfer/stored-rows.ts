@@ -29,7 +29,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 
 type Decoder = (value: Scalar) => unknown
 
-/** What converts rows to lines, in place. `own` has the columns that are stored otherwise than the schema of the line suggests. */
+/** Returns a function that converts rows to lines, in place. `own` decodes columns whose form the schema of the line does not show. */
 export function lineReader<T extends TransferType>(
   type: T,
   own: Readonly<Record<string, (value: never) => unknown>> = {},
