@@ -20,7 +20,7 @@
  * | the grace is over | | ended when it stopped; later markers move to its end |
  *
  * *Dismissed* is an order: this publisher has to be disconnected. The process that talks to its media server carries it out
- * and clears it (`dismissals.ts`).
+ * and clears it (`disconnect-publisher.ts`).
  *
  * What must hold:
  * - A channel has at most one live session. `openSession` locks the row of the channel, and decides under that lock whether
