@@ -11,8 +11,8 @@ import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SQL } from 'bun'
 import type { Lifetime } from '../../src/kit/lifetime.ts'
-import { freePort } from '../../test/support/postgres.ts'
-import { type Binaries, findBinaries } from '../../test/support/postgres-binaries.ts'
+import { freePort } from '../../test/support/store/postgres.ts'
+import { type Binaries, findBinaries } from '../../test/support/store/postgres-binaries.ts'
 import { PostgresNode } from './postgres-node.ts'
 
 const NAMES = ['n1', 'n2', 'n3'] as const

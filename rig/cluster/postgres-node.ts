@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import type { Binaries } from '../../test/support/postgres-binaries.ts'
+import type { Binaries } from '../../test/support/store/postgres-binaries.ts'
 
 const START_MILLISECONDS = 30_000
 const LEFT_BEHIND = ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'backup_label']

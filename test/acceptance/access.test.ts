@@ -9,8 +9,8 @@ import { type ProblemName, problems } from '../../src/contract/problem.ts'
 import { statusOf, subscribeSocket, until } from '../events/receiver.ts'
 import { latestVideo } from '../operations/control/operator.ts'
 import { wanted } from '../operations/helix/subscriptions.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
 type Outcome = 'in' | ProblemName

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Documented } from '../support/documented.ts'
+import { Documented } from '../support/server/documented.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever JSON the server sent
 type Json = any

@@ -10,7 +10,7 @@ import {
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const MINUTE = 60_000
 const slowly = (capacity: number) => ({ capacity, fullAfterSeconds: 86_400 })

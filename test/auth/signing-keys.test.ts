@@ -7,7 +7,7 @@ import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { newMasterKey } from '../../src/server/data-folder.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const DAY = 24 * 3600 * 1000
 

@@ -2,9 +2,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { freePort } from '../support/postgres.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { placesUnder } from '../../src/cli/help/command-tree.ts'
 import { candidatesFor } from '../../src/cli/help/completion.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { Shell } from '../support/shell.ts'
+import { Shell } from '../support/cli/shell.ts'
 
 const shell = new Shell()
 afterAll(() => shell.remove())

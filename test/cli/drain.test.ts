@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/postgres.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-drain-'))
 let folders = 0

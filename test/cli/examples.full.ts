@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import { exampleDelivery, exampleOperatorSubscription } from '../../src/contract/resources/event.ts'
-import { leaves } from '../support/command-tree.ts'
-import { freePort } from '../support/postgres.ts'
+import { leaves } from '../support/cli/command-tree.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses, ROOT } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses, ROOT } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** Commands whose examples another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {

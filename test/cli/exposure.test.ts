@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 
 /** An address that no machine has, so that nobody can be reached by the test. */
 const ELSEWHERE = '192.0.2.1:8081'

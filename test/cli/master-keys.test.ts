@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const KEYS = { STRAND_MASTER_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
 const SENTENCE =

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { checkScenario } from '../../src/demo/read-scenario.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the world, as JSON gave it
 type World = any

@@ -5,8 +5,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
-import { createStorePlace, engines } from '../support/server.ts'
 import {
   type Environment,
   endAllProcesses,
@@ -14,7 +12,9 @@ import {
   ROOT,
   STRAND,
   StrandProcess,
-} from '../support/strand-process.ts'
+} from '../support/cli/strand-process.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { ResidentStrand } from './resident-strand.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'

@@ -22,7 +22,13 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { Import } from '../../src/transfer/import.ts'
 import { openFile } from '../../src/transfer/spool.ts'
-import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
+import {
+  type Environment,
+  endAllProcesses,
+  ROOT,
+  STRAND,
+  StrandProcess,
+} from '../support/cli/strand-process.ts'
 
 const TOKEN = 'an-operator-token-for-this-test'
 const folder = mkdtempSync(join(tmpdir(), 'strand-transfer-'))

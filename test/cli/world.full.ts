@@ -3,10 +3,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SCOPES } from '../../src/contract/scope.ts'
-import { judge } from '../support/acceptance.ts'
-import { freePort } from '../support/postgres.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import { judge } from '../support/server/acceptance.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const shell = new Shell()
 afterAll(async () => {

@@ -1,7 +1,7 @@
 /** The typed client against a real server on both stores. */
 import { describe, expect, test } from 'bun:test'
 import { createClient, StrandError } from '../../src/client/index.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('the typed client', { streams: 12 }, (server, engine) => {
   const client = (more: object = {}) => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeClientTypes } from '../../build/client-types.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const examples = [...readFileSync('docs/client.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
   ([, text = '']) => text,

@@ -22,8 +22,8 @@ import { tokenOf } from '../operations/helix/callers.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newGame } from '../operations/helix/profiles.ts'
 import { newVideo } from '../operations/helix/videos.ts'
-import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/consent.ts'
-import { carried } from '../support/person.ts'
+import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/browser/consent.ts'
+import { carried } from '../support/browser/person.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
 
 const STREAMS = 230

@@ -1,6 +1,6 @@
 /** Channels and follows on two nodes: what one node has written, the other shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Node, startTwoNodes, type TwoNodes } from '../support/nodes.ts'
+import { type Node, startTwoNodes, type TwoNodes } from '../support/cli/nodes.ts'
 import { engines } from '../support/server.ts'
 
 /** Follows and unfollows, in requests of many and of one. A longer run: TEST_FOLLOWS=10000 */

@@ -19,7 +19,7 @@ import { readNetworks } from '../../src/http/client-address.ts'
 import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
 import { settings } from '../../src/server/settings.ts'
 import { VERSION } from '../../src/server/version.ts'
-import { ROOT, STRAND } from '../support/strand-process.ts'
+import { ROOT, STRAND } from '../support/cli/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says
 type Manifest = any

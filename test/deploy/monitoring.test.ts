@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { MetricsExchange } from '../../src/cli/serve/worker-metrics.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition } from '../../src/kit/metrics.ts'
-import { scrape } from '../support/scrape.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { engines, startTestServer } from '../support/server.ts'
 
 const FOLDER = 'docs/monitoring'

@@ -16,10 +16,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CertificateAuthority } from '../support/certificate.ts'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, STRAND_IN_SHELL, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, STRAND_IN_SHELL, StrandProcess } from '../support/cli/strand-process.ts'
+import { Encoders, hasEncoder } from '../support/media/encoder.ts'
+import { CertificateAuthority } from '../support/server/certificate.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const HOST = 'live.example.org'
 const PROXIES = {

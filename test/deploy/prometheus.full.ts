@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { onEachStore } from '../support/each-store.ts'
-import { askPromtool, promtool } from '../support/promtool.ts'
-import { scrape } from '../support/scrape.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { askPromtool, promtool } from '../support/server/promtool.ts'
+import { scrape } from '../support/server/scrape.ts'
 
 const FOLDER = 'docs/monitoring'
 

@@ -1,13 +1,13 @@
 /** Two nodes on one PostgreSQL behind the proxies of deploy/, and what their clients notice of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Cable } from '../support/cable.ts'
-import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
-import { EventClient } from '../support/event-client.ts'
-import { type Node, startTwoNodes } from '../support/nodes.ts'
-import { PROXIES, type ProxyName } from '../support/proxies.ts'
-import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
+import { type Node, startTwoNodes } from '../support/cli/nodes.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import type { Cable } from '../support/proxies/cable.ts'
+import { PROXIES, type ProxyName } from '../support/proxies/proxies.ts'
+import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxies/proxy-process.ts'
+import { FLOOD, FRAMINGS, sendEndless } from '../support/server/endless.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
 
 const CHANNELS = 60
 const BROADCASTER = '1000'

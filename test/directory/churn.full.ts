@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { isoSeconds } from '../../src/kit/clock.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
-import { freePort } from '../support/postgres.ts'
-import { ANY_MASTER_KEYS, anyStreamKey } from '../support/stores.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
+import { ANY_MASTER_KEYS, anyStreamKey } from '../support/store/stores.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 const LIVE = 20_000

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { canFailDisk } from '../support/failing-disk.ts'
-import { scrape } from '../support/scrape.ts'
+import { canFailDisk } from '../support/cli/failing-disk.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { onTrial, TEST_MILLISECONDS } from './scenarios.ts'
 import type { DiskTrial } from './trial.ts'

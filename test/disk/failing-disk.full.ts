@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { canFailDisk, type DiskFault } from '../support/failing-disk.ts'
+import { canFailDisk, type DiskFault } from '../support/cli/failing-disk.ts'
 import {
   askFor,
   cutOff,

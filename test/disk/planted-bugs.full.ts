@@ -1,7 +1,7 @@
 /** A test that never finds anything might be blind: here the program has a bug on purpose, and each must be found. */
 import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
-import { canFailDisk } from '../support/failing-disk.ts'
+import { canFailDisk } from '../support/cli/failing-disk.ts'
 import { PLANTED_BUGS, withBug } from './planted-bugs.ts'
 import { cutOff, failAndHeal, moveStore, onTrial, strikes, TEST_MILLISECONDS } from './scenarios.ts'
 import type { DiskTrial } from './trial.ts'

@@ -2,7 +2,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Asked } from '../../rig/load/caller.ts'
-import type { DiskFault } from '../support/failing-disk.ts'
+import type { DiskFault } from '../support/cli/failing-disk.ts'
 import { DiskTrial, HANG_MILLISECONDS, type TrialOptions } from './trial.ts'
 
 /** How long a fault lasts at least. */

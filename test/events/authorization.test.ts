@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { hashOf } from '../../src/auth/tokens.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newClient, subscribe, webhook } from '../operations/helix/subscriptions.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { Receiver, settled, statusOf, subscribed, until } from './receiver.ts'
 
 onEachStore('authorization of subscriptions', {}, current => {

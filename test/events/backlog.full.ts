@@ -8,7 +8,7 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const WAITING = Number(process.env.TEST_WAITING_MESSAGES ?? 200_000)
 const TURNS = 30

@@ -15,7 +15,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 import { type Received, Receiver, SECRET, until } from './receiver.ts'
 
 const secrets = new EventSecrets(new KeyRing([{ id: 'test', bytes: randomBytes(32) }]))

@@ -14,7 +14,7 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const DAY = 24 * 3600 * 1000
 const KEPT = { videosDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }

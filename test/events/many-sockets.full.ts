@@ -3,11 +3,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EventClient } from '../support/event-client.ts'
-import { Node } from '../support/nodes.ts'
-import { freePort } from '../support/postgres.ts'
+import { Node } from '../support/cli/nodes.ts'
+import { endAllProcesses, STRAND } from '../support/cli/strand-process.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { createStorePlace } from '../support/server.ts'
-import { endAllProcesses, STRAND } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const SOCKETS = Number(process.env.TEST_SOCKETS || 10_000)
 const AT_ONCE = 200

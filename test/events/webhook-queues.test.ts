@@ -9,7 +9,7 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const STEPS = 150
 const SEED = 7

@@ -8,7 +8,7 @@ import {
   WebhookSender,
   type WebhookSenderOptions,
 } from '../../src/events/webhook-sender.ts'
-import { CertificateAuthority } from '../support/certificate.ts'
+import { CertificateAuthority } from '../support/server/certificate.ts'
 import { until } from './receiver.ts'
 
 /** For an answer that comes, however busy the machine is, and for one that is to be late. */

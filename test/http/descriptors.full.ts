@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reservedOf } from '../../src/http/shedding.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, STRAND, StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const LIMIT = 160
 const SAYS = 'file descriptors ran short'

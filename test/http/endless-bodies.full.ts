@@ -11,6 +11,7 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import { PAGES } from '../../src/site/pages.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import {
   type EndlessRequest,
   FLOOD,
@@ -18,9 +19,8 @@ import {
   type Outcome,
   type Pace,
   sendEndless,
-} from '../support/endless.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+} from '../support/server/endless.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
 const OTHER_PATHS = [

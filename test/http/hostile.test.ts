@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { reasonPhrases } from '../../src/contract/problem.ts'
 import { anyCharacter, runs } from '../support/properties.ts'
+import { type RawAnswer, raw, Wire } from '../support/server/wire.ts'
 import { type Answer, type Ask, engines, startTestServer, type TestServer } from '../support/server.ts'
-import { type RawAnswer, raw, Wire } from '../support/wire.ts'
 
 const LIMIT = 64 * 1024
 const PROMPT_MILLISECONDS = 1000

@@ -6,7 +6,7 @@ import type { Allowance } from '../../src/http/rate-limit.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const app = (client_id: string) => ({ kind: 'app', client_id, organization_id: null }) as const
 const nowhere = () => ''

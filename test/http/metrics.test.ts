@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import { Histogram } from '../../src/kit/histogram.ts'
 import { byWorker, exposition, Metrics } from '../../src/kit/metrics.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { type Scrape, scrape } from '../support/scrape.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { type Scrape, scrape } from '../support/server/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
 /** A scrape tells of one process: where several take turns behind one address, two scrapes cannot be compared. */

@@ -6,8 +6,8 @@ import { familyOf } from '../../src/contract/operation.ts'
 import { Problem } from '../../src/contract/problem.ts'
 import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { isConsolePath, PAGES } from '../../src/site/pages.ts'
-import { register, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { register, validate } from '../support/browser/consent.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const trustedProxies = readNetworks(['127.0.0.1', '::1']) as Networks

@@ -6,10 +6,10 @@
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation, queryParametersOf } from '../../src/contract/operation.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/odd-text.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/server/odd-text.ts'
+import { raw } from '../support/server/wire.ts'
 import type { TestServer } from '../support/server.ts'
-import { raw } from '../support/wire.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const GRANTS = [

@@ -1,7 +1,7 @@
 /** Callbacks of media servers over HTTP, as they arrive at a server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 import { FakeNginx } from './media-api.ts'
 

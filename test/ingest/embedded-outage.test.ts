@@ -15,9 +15,9 @@ import { LiveChannels } from '../../src/media/live-channels.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 /** The name of the node is its address. */
 const NODE = 'http://node.example'

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nginxRtmp } from '../../src/ingest/adapters/nginx-rtmp.ts'
-import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/encoder.ts'
-import { answers, type LiveChannel, LiveStrand, until } from '../support/live-strand.ts'
-import { hasNginxRtmp, NginxRtmp } from '../support/nginx-rtmp.ts'
-import { freePort } from '../support/postgres.ts'
+import { ShiftedClock } from '../support/cli/shifted-clock.ts'
+import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/media/encoder.ts'
+import { answers, type LiveChannel, LiveStrand, until } from '../support/media/live-strand.ts'
+import { hasNginxRtmp, NginxRtmp } from '../support/media/nginx-rtmp.ts'
 import { engines } from '../support/server.ts'
-import { ShiftedClock } from '../support/shifted-clock.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** Long enough for an encoder to return on a busy machine. */
 const GRACE = 6

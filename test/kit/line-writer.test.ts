@@ -4,9 +4,9 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LineWriter } from '../../src/kit/line-writer.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-lines-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -24,9 +24,9 @@ import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
+import { type Environment, endAllProcesses, STRAND, StrandProcess } from '../support/cli/strand-process.ts'
 import { runs } from '../support/properties.ts'
-import { scrape } from '../support/scrape.ts'
-import { type Environment, endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-backup-'))

@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NoPreload } from '../../tools/preload.ts'
-import { freePort, type PostgresServer, startPostgres, TEMPLATE_DATABASE } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
+import { ShiftedClock } from '../support/cli/shifted-clock.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { engines } from '../support/server.ts'
-import { ShiftedClock } from '../support/shifted-clock.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { freePort, type PostgresServer, startPostgres, TEMPLATE_DATABASE } from '../support/store/postgres.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

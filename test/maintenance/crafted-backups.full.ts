@@ -21,8 +21,8 @@ import { join } from 'node:path'
 import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
 import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { SCHEMA_VERSION } from '../../src/store/embedded-file.ts'
-import { measured } from '../support/measured.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { measured } from '../support/cli/measured.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
 
 const MAX_MEMORY = 200 * 1024 * 1024
 const MAX_CPU_SECONDS = 2

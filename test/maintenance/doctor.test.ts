@@ -17,9 +17,9 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import type { Finding } from '../../src/maintenance/finding.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
-import { freePort } from '../support/postgres.ts'
+import { type Environment, endAllProcesses } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { type Environment, endAllProcesses } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-doctor-'))

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import {
   createScratchFolder,
   createSystemPostgres,
@@ -15,7 +15,7 @@ import {
   runShell,
   type SystemPostgres,
   startSystemPostgres,
-} from '../support/system-postgres.ts'
+} from '../support/store/system-postgres.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 if (!hasSystemPostgres) {

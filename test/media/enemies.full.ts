@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { freePort } from '../support/postgres.ts'
-import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/rtmp-attacks.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
-import { scrape } from '../support/scrape.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/media/rtmp-attacks.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 const MEBIBYTE = 1024 * 1024

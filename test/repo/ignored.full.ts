@@ -4,8 +4,8 @@ import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { leaves } from '../support/command-tree.ts'
-import { ROOT, StrandProcess } from '../support/strand-process.ts'
+import { leaves } from '../support/cli/command-tree.ts'
+import { ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 
 const checkout = mkdtempSync(join(tmpdir(), 'strand-checkout-'))
 

@@ -62,7 +62,7 @@ describe('the lockfile', () => {
     expect(tools.filter(([, locked]) => locked.hasInstallScript).map(([path]) => path)).toEqual([
       'node_modules/@scarf/scarf',
     ])
-    expect(readFileSync('test/support/listed-packages.ts', 'utf8')).toContain("'--ignore-scripts'")
+    expect(readFileSync('test/support/packages/listed-packages.ts', 'utf8')).toContain("'--ignore-scripts'")
   })
 
   test('names exact versions', () => {

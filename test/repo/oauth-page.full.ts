@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allow, loggedIn } from '../support/consent.ts'
+import { allow, loggedIn } from '../support/browser/consent.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const page = readFileSync('docs/oauth.md', 'utf8')

@@ -3,7 +3,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { mayAsk } from '../../src/cli/verbs/verb.ts'
 import { controlOperations } from '../../src/contract/index.ts'
-import { helpOf, leaves } from '../support/command-tree.ts'
+import { helpOf, leaves } from '../support/cli/command-tree.ts'
 
 /** Operations of the control API that the command line offers in another way than by a row of the table. */
 const OTHERWISE: Readonly<Record<string, string>> = {}

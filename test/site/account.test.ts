@@ -1,9 +1,17 @@
 /** The account page: applications, sessions and the password are the person's own. */
 import { expect, test } from 'bun:test'
 import { isoMillis } from '../../src/kit/clock.ts'
-import { allow, authorizeLink, codeFor, loggedIn, redeem, register, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import {
+  allow,
+  authorizeLink,
+  codeFor,
+  loggedIn,
+  redeem,
+  register,
+  validate,
+} from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()

@@ -1,8 +1,8 @@
 /** A device's code, typed by a person who decides. */
 import { expect, test } from 'bun:test'
-import { loggedIn, register, type TestApplication, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { loggedIn, register, type TestApplication, validate } from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'

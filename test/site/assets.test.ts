@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Glob } from 'bun'
 import { ASSET_PREFIX, findAsset, islandScripts, stylePath } from '../../src/site/assets.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const islands = readdirSync('src/site/islands').map(file => file.replace('.tsx', ''))
 

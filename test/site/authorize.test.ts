@@ -10,9 +10,9 @@ import {
   register,
   validate,
   verifier,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { carried, Person } from '../support/person.ts'
+} from '../support/browser/consent.ts'
+import { carried, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('the authorize page', {}, server => {
   test('200 asks who is not logged in to log in, and leads on to the question', async () => {

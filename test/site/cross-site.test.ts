@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
-import { authorizeLink, loggedIn, register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { authorizeLink, loggedIn, register } from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const FORMS = [
   '/login',

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { look, violationsOn } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { look, violationsOn } from '../support/browser/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const pictures = process.env.STRAND_PICTURES || undefined

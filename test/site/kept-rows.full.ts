@@ -23,10 +23,10 @@ import {
   type TestApplication,
   validate,
   verifier,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { csrfIn, Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+} from '../support/browser/consent.ts'
+import { csrfIn, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
 import type { Answer, TestServer } from '../support/server.ts'
 
 type Row = Readonly<Record<string, string | number | null>>

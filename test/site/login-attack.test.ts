@@ -1,10 +1,10 @@
 /** Whoever attacks the log-in page locks out themselves, and not the others. */
 import { afterAll, afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { Networks, readNetworks } from '../../src/http/client-address.ts'
-import { register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+import { register } from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
 const options = {

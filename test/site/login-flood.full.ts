@@ -3,11 +3,11 @@
  * at once, and one that did not gets in as well. What was measured is printed.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { Canaries } from '../support/canaries.ts'
-import { Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+import { Person } from '../support/browser/person.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { Canaries } from '../support/server/canaries.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, engines, type StorePlace, type TestServer } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const ATTACKERS = 200
 /** How long each rests after an answer. All of them together stay under what the runtime sends at once. */

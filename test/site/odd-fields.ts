@@ -6,12 +6,12 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { FIELDS } from '../../src/site/fields.ts'
 import { PAGES } from '../../src/site/pages.ts'
-import { authorizeLink, loggedIn, register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/odd-text.ts'
-import type { Person } from '../support/person.ts'
+import { authorizeLink, loggedIn, register } from '../support/browser/consent.ts'
+import type { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/server/odd-text.ts'
+import { raw } from '../support/server/wire.ts'
 import type { TestServer } from '../support/server.ts'
-import { raw } from '../support/wire.ts'
 
 const names = [...Object.keys(FIELDS), '__proto__', 'constructor', 'unheard_of']
 export const routes = Object.entries(PAGES).flatMap(([path, methods]) =>

@@ -9,9 +9,9 @@ import {
   redeem,
   register,
   type TestApplication,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { carried, Person } from '../support/person.ts'
+} from '../support/browser/consent.ts'
+import { carried, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const scope = 'openid'
 const errorIn = (location: string | null) => carried(location).get('error')

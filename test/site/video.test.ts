@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 async function open({ url }: TestServer, path: string, options: RequestInit = {}) {

@@ -8,7 +8,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { auditQueries } from '../../src/store/queries/audit.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'

@@ -8,7 +8,7 @@ import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { markerSortKey } from '../../src/store/queries/videos.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 import { iso, Model } from './model.ts'
 
 /**

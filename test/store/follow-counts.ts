@@ -7,7 +7,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Conflict, Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const PEOPLE = Array.from({ length: 30 }, (_, index) => String(100 + index))

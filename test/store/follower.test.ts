@@ -9,7 +9,7 @@ import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/stores.ts'
+import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 

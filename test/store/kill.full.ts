@@ -11,8 +11,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** A longer run: TEST_KILLS=50 */
 const KILLS = Number(process.env.TEST_KILLS || 20)

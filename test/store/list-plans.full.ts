@@ -22,8 +22,8 @@ import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
 import { LINE_TYPES } from '../../src/store/transfer/line-types.ts'
-import { entitlementId, openFilled, SOME_THOUSAND } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
+import { entitlementId, openFilled, SOME_THOUSAND } from '../support/store/many-rows.ts'
 
 const PAGE_SIZE = 20
 /** Rows that a statement may read beyond its limit: a few thousand are at times sorted rather than followed along an index. */

@@ -9,8 +9,8 @@ import { type EntitlementRow, readStatus, readUuid } from '../../src/store/queri
 import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { entitlementId, openFilled } from '../support/store/many-rows.ts'
 
 type Filter = Readonly<Record<string, string | undefined>>
 type Row = Readonly<Record<string, unknown>>

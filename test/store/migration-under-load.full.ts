@@ -6,8 +6,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 const ROWS = Number(process.env.TEST_MIGRATION_ROWS || 100_000)
 const OPEN_MILLISECONDS = 5000

@@ -5,9 +5,9 @@ import { createLog } from '../../src/kit/log.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { freePort } from '../support/store/postgres.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 /** The rule waits ten seconds, and probes every second. */
 const DECIDED_WITHIN_MILLISECONDS = 60_000

@@ -7,10 +7,10 @@ import { translatePostgresError } from '../../src/store/engines/postgres-connect
 import { openPools, poolsOf } from '../../src/store/engines/postgres-pools.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { behindCables, Cable } from '../support/cable.ts'
-import { timed } from '../support/lateness.ts'
-import { freePort } from '../support/postgres.ts'
+import { timed } from '../support/browser/lateness.ts'
+import { behindCables, Cable } from '../support/proxies/cable.ts'
 import { createStorePlace, engines } from '../support/server.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPTIONS = { connections: 4, pooled: false }
 /** The deadline is 3 s; the rest is the way there and back. */

@@ -2,8 +2,8 @@ import { afterEach } from 'bun:test'
 import { SQL } from 'bun'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 /** A PostgreSQL that tests migrate, and what stands in the way of that. Every test has a new one, once it calls `use`. */
 export function useMigration() {

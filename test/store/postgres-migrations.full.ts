@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 import { useMigration } from './postgres-migration.ts'
 
 describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {

@@ -5,8 +5,8 @@ import { stepsOf } from '../../src/store/engines/postgres-steps.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { statementsOf } from '../../src/store/sql/statements.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 import { useMigration } from './postgres-migration.ts'
 
 describe('the steps of a migration', () => {

@@ -7,9 +7,9 @@ import type { SchemaState } from '../../src/store/engines/schema-state.ts'
 import { SchemaWatch } from '../../src/store/engines/schema-watch.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
-import { migrateTo } from '../support/migrate-to.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, executeIn, startTestServer } from '../support/server.ts'
+import { migrateTo } from '../support/store/migrate-to.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 const breaking: Migration = {
   additive: false,

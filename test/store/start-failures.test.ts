@@ -7,10 +7,10 @@ import { SQL } from 'bun'
 import { explainConnection } from '../../src/store/engines/connection-failure.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { behindCables } from '../support/cable.ts'
-import { freePort, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { behindCables } from '../support/proxies/cable.ts'
 import { engines } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort, type PostgresServer, startPostgres } from '../support/store/postgres.ts'
 
 const OPTIONS = { connections: 4, pooled: false }
 const SECRET = 'hunter2-canary'

@@ -7,7 +7,7 @@ import { planWorld } from '../../src/demo/world.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { exportLines } from '../../src/transfer/export.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 

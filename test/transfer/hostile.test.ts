@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { readLine } from '../../src/transfer/read-line.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const userLine = (id: number) => `{"type":"user","id":"${id}","login":"comes_and_goes_${id}"}\n`

@@ -6,7 +6,7 @@ import { exportLines } from '../../src/transfer/export.ts'
 import { Import, type ImportOptions, type ImportServices } from '../../src/transfer/import.ts'
 import { spool } from '../../src/transfer/spool.ts'
 import type { EngineName } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 export interface Station extends ImportServices {
   close(): Promise<void>

@@ -7,7 +7,7 @@ import {
   patchClient,
   rotateClientSecret,
 } from '../../../src/contract/control/clients.ts'
-import { codeFor, redeem, register } from '../../support/consent.ts'
+import { codeFor, redeem, register } from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, idsOf, isGoodToken, naming, UNKNOWN_UUID, walk } from './operator.ts'

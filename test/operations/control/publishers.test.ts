@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { kickPublisher } from '../../../src/contract/control/channels.ts'
+import { RtmpClient } from '../../support/media/rtmp-client.ts'
 import { describeOperation, send } from '../../support/operation.ts'
-import { RtmpClient } from '../../support/rtmp-client.ts'
 import type { TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, naming, newUser, shownStream, walk } from './operator.ts'
 

@@ -5,7 +5,7 @@ import { fold } from '../../../src/domain/fold.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import { runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
-import { anyStreamKey } from '../../support/stores.ts'
+import { anyStreamKey } from '../../support/store/stores.ts'
 import { goLive, goOffline } from './channels.ts'
 import { cursorOf, idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
 

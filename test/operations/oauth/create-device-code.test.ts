@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { createDeviceCode } from '../../../src/contract/oauth/create-device-code.ts'
-import { register } from '../../support/consent.ts'
+import { register } from '../../support/browser/consent.ts'
 import { describeOperation, retryWhileUnavailable, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 

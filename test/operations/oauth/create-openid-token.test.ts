@@ -1,6 +1,13 @@
 import { expect } from 'bun:test'
 import { createOpenidToken } from '../../../src/contract/oauth/create-openid-token.ts'
-import { CALLBACK, challengeOf, codeFor, loggedIn, register, verifier } from '../../support/consent.ts'
+import {
+  CALLBACK,
+  challengeOf,
+  codeFor,
+  loggedIn,
+  register,
+  verifier,
+} from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 

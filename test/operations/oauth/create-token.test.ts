@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { mintSecret } from '../../../src/auth/tokens.ts'
 import { createToken } from '../../../src/contract/oauth/create-token.ts'
-import { challengeOf, codeFor, loggedIn, redeem, register, verifier } from '../../support/consent.ts'
+import { challengeOf, codeFor, loggedIn, redeem, register, verifier } from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 
