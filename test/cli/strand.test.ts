@@ -543,7 +543,12 @@ describe('strand demo', () => {
   })
 
   test('viewers of its channels move by themselves', async () => {
-    while ((await moving.viewers()) === moving.before) await Bun.sleep(50)
+    let viewers = moving.before
+    while (viewers === moving.before) {
+      await Bun.sleep(50)
+      viewers = await moving.viewers()
+    }
+    expect(JSON.parse(viewers)).toHaveLength(20)
   }, 15_000)
 })
 

@@ -218,6 +218,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     test('a kick disconnects the publisher', async () => {
       const channel = await newChannel()
       const { client } = await accepted(one, channel.key)
+      expect(client.isClosed).toBe(false)
       await two.control('DELETE', `/channels/${channel.id}/publisher`)
       await client.closed()
     })

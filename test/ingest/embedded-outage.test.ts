@@ -98,6 +98,7 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     await real.commands.openSession({ ...session, user_id: id, ...ids, now: clock.now() - 1000 })
     isAway = true
     await start()
+    expect(await real.mediaServers.liveSessionOf(id)).toMatchObject({ session: 'past' })
     isAway = false
     await until(
       () => real.mediaServers.liveSessionOf(id),

@@ -157,7 +157,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
     test('a publisher may give login and key', async () => {
       const channel = await newChannel()
       const encoder = publish(channel.loginWithKey)
-      await channel.untilLive()
+      expect((await channel.untilLive()).user_id).toBe(channel.id)
       encoder.kill('SIGINT')
     })
 
@@ -232,7 +232,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
       const channel = await newChannel()
       const live = () => channel.stream()
       const encoder = publish(channel.key)
-      await channel.untilLive()
+      expect((await channel.untilLive()).viewer_count).toBe(0)
       const viewer = encoders.watch(`rtmp://127.0.0.1:${nginx.rtmpPort}/show/${channel.login}`)
       await until(live, stream => stream?.viewer_count === 1)
       viewer.kill('SIGKILL')
@@ -264,6 +264,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
       await encoder.exited
       await strand.serve()
       await channel.untilOffline()
+      expect(await sessionOf(channel)).toBeUndefined()
     })
 
     test('keys and secrets are in no file, log, page, metric or process list', async () => {

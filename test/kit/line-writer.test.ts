@@ -73,13 +73,19 @@ describe('lines to a reader', () => {
 
   test('are waited for at the end, but not for ever', async () => {
     const { pipe, writer } = make()
-    await writer.flush(60_000)
+    const state = (flushed: Promise<unknown>) =>
+      Promise.race([flushed.then(() => 'flushed'), Bun.sleep(0).then(() => 'waiting')])
+    expect(await state(writer.flush(60_000))).toBe('flushed')
     pipe.flows = false
     writer.write('one\n')
+    writer.write('two\n')
     await writer.flush(1)
+    expect(pipe.text).toBe('one\n')
     const flushed = writer.flush(60_000)
+    expect(await state(flushed)).toBe('waiting')
     pipe.drain()
     await flushed
+    expect(pipe.text).toBe('one\ntwo\n')
   })
 })
 

@@ -287,6 +287,7 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
       async () => idle.filter(({ isClosed }) => isClosed).length,
       closed => closed >= 10,
     )
+    expect(idle.filter(({ isClosed }) => !isClosed).length).toBeGreaterThan(0)
     for (const client of idle) client.close()
   })
 })

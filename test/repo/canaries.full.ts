@@ -35,7 +35,7 @@ for (const engine of engines) {
     test('none: nothing is said', async () => {
       const server = await startTestServer(engine)
       await server.call({ path: '/helix/streams', token: server.world.client.app_token })
-      await server.stop()
+      expect(await violationOf(server)).toBe('nothing')
     })
   })
 }

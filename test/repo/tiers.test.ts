@@ -45,6 +45,7 @@ test('a file that holds tests has the suffix of a tier, or is a part that such f
 test('what tests share is in folders by what it drives', () => {
   const shared = [...new Glob('test/support/**/*').scanSync('.')].map(file => relative('test/support', file))
   expect(shared.filter(file => !file.includes('/')).sort()).toEqual([
+    'assertions.ts',
     'operation.ts',
     'properties.ts',
     'runner-options.ts',

@@ -105,10 +105,11 @@ describe.skipIf(!canRun)('HLS of another media server in a real browser', () => 
   })
 
   test('both viewers are counted', async () => {
-    await until(
+    const counted = await until(
       () => channel.stream(),
       each => each?.viewer_count === 2,
     )
+    expect(counted?.user_id).toBe(channel.id)
     await other.page.close()
   })
 

@@ -86,6 +86,7 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await claim(2)
       await until(() => lines.some(isGone))
       await until(() => isReadable(store))
+      expect(lines.filter(line => line.level === 'error')).toEqual([])
       await close()
     },
     TIMEOUT_MILLISECONDS,
@@ -100,6 +101,7 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await claim(2)
       await until(() => lines.some(isGone))
       await until(() => isReadable(store))
+      expect(lines.filter(line => line.level === 'error')).toEqual([])
       await close()
     },
     TIMEOUT_MILLISECONDS,

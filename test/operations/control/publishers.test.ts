@@ -75,6 +75,7 @@ describeOperation(
 
     ok('a publisher whose user is deleted is disconnected', async server => {
       const { id, client } = await publishing(server)
+      expect(client.isClosed).toBe(false)
       await server.control('DELETE', `/users/${id}`)
       await client.closed()
     })

@@ -7,6 +7,7 @@ import { freePort } from '../store/postgres.ts'
 const TOKEN = 'an-operator-token-for-these-tests'
 
 export interface LiveStream {
+  readonly user_id: string
   readonly id: string
   readonly viewer_count: number
 }
