@@ -3,6 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameS
 import { basename, join } from 'node:path'
 import { sha256Hex } from '../../../src/kit/digest.ts'
 
+/** Without install scripts: one of the listed packages reports every install. */
+export const INSTALL_WORDS: readonly string[] = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
+
 /**
  * Installs what the package-lock.json of a folder lists, without install scripts, unless it is there already. The files of
  * the folder are beside the packages. Undefined: npm could not install them.
@@ -24,8 +27,7 @@ async function install(listed: string, files: readonly string[], folder: string)
   const unfinished = `${folder}.${process.pid}`
   mkdirSync(unfinished, { recursive: true })
   for (const file of files) copyFileSync(join(listed, file), join(unfinished, file))
-  const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
-  const child = Bun.spawn([npm, ...words], { cwd: unfinished, stdout: 'ignore', stderr: 'ignore' })
+  const child = Bun.spawn([npm, ...INSTALL_WORDS], { cwd: unfinished, stdout: 'ignore', stderr: 'ignore' })
   if ((await child.exited) === 0 && !existsSync(folder)) renameSync(unfinished, folder)
   rmSync(unfinished, { recursive: true, force: true })
 }
