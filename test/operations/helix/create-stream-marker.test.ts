@@ -431,11 +431,4 @@ describeOperation(createStreamMarker, { valid }, ({ ok, fails }) => {
     await server.control('PUT', `/channels/${channel.id}/editors/${editor.id}`)
     return ask(server, { token: channel.token, body: { user_id: editor.id } })
   })
-  fails('scope_missing', 'naming the scope, and not taking the one for reading', async server => {
-    const channel = await newChannel(server, ['user:read:broadcast'])
-    return saying(
-      await ask(server, { token: channel.token, body: { user_id: channel.id } }),
-      'Missing scope: channel:manage:broadcast',
-    )
-  })
 })

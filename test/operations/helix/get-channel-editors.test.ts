@@ -81,8 +81,4 @@ describeOperation(getChannelEditors, { valid }, ({ ok, fails }) => {
       ),
     )
   }
-  fails('scope_missing', 'naming the scope', async server => {
-    const channel = await newChannel(server, ['moderator:read:followers'])
-    return saying(await ask(server, ofChannel(channel)), 'Missing scope: channel:read:editors')
-  })
 })

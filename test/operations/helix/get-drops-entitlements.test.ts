@@ -326,13 +326,4 @@ describeOperation(getDropsEntitlements, { valid }, proofs => {
     const { id } = await foreignEntitlement(server)
     return ask(server, { ...valid(server), query: { id, first: 0 } })
   })
-  fails('scope_missing', 'naming the scope, and not taking the one for updates', async server => {
-    const { client, viewer } = server.world
-    const token = await tokenOf(server, {
-      client_id: client.id,
-      user_id: viewer.id,
-      scopes: ['user:manage:entitlements'],
-    })
-    return saying(await ask(server, { token }), 'Missing scope: user:read:entitlements')
-  })
 })

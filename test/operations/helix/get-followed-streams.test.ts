@@ -178,8 +178,4 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
   fails('malformed_parameter', 'parameters are looked at before the identity', server =>
     ask(server, { ...valid(server), query: { user_id: server.world.broadcaster.id, first: 0 } }),
   )
-  fails('scope_missing', 'naming the scope', async server => {
-    const fan = await newChannel(server, ['user:read:broadcast'])
-    return saying(await ask(server, asUser(fan)), 'Missing scope: user:read:follows')
-  })
 })

@@ -96,20 +96,9 @@ describeOperation(getStreamKey, { valid }, ({ ok, fails }) => {
     const { id } = server.world.broadcaster
     return ask(server, { ...valid(server), query: { broadcaster_id: [id, id] } })
   })
-  fails('scope_missing', 'naming the scope', async server => {
-    const channel = await newChannel(server, ['channel:manage:broadcast'])
-    return saying(
-      await ask(server, { token: channel.token, query: { broadcaster_id: channel.id } }),
-      `Missing scope: ${SCOPE}`,
-    )
-  })
   fails('scope_missing', 'before the parameters are looked at', async server => {
     const { token } = await newChannel(server, ['channel:manage:broadcast'])
     return ask(server, { token })
-  })
-  fails('token_missing', 'when the token is in the query string', server => {
-    const { id, token } = server.world.broadcaster
-    return ask(server, { query: { broadcaster_id: id, access_token: token, oauth_token: token } })
   })
   for (const [title, idOf] of [
     ['another user', ({ world }: TestServer) => world.viewer.id],

@@ -548,12 +548,14 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     const isListed = async () => usersOf(await rowsOf(server, { first: 1 })).includes(channel.id)
     const within = async (wanted: boolean) => {
       const began = performance.now()
-      // What counts is when an old answer was asked for, not how long it took.
-      for (;;) {
+      // What counts is when the last old answer was requested, not how long it took.
+      let lastOld = 0
+      while (lastOld < 1500) {
         const asked = performance.now() - began
-        if ((await isListed()) === wanted) return
-        expect(asked).toBeLessThan(1500)
+        if ((await isListed()) === wanted) break
+        lastOld = asked
       }
+      expect(lastOld).toBeLessThan(1500)
     }
     await within(false)
     await goLive(server, channel.id, { viewer_count: 1_999_999_999 })

@@ -386,10 +386,4 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
   fails('nothing_to_update', 'an empty body is refused before the identity', server =>
     ask(server, { ...valid(server), query: { broadcaster_id: '999' }, body: {} }),
   )
-  fails('scope_missing', 'naming the scope', async server =>
-    saying(
-      await modify(server, await newChannel(server, ['user:read:broadcast']), { title: 'x' }),
-      'Missing scope: channel:manage:broadcast',
-    ),
-  )
 })

@@ -398,9 +398,6 @@ describeOperation(
       ask(server, {}, { search: 'query=a%00b' }),
     )
     fails('repeated_parameter', 'when the query is given twice', server => ask(server, { query: ['a', 'b'] }))
-    fails('token_missing', 'without a token', async server =>
-      saying(await ask(server, { query: 'a' }, { token: undefined }), 'OAuth token is missing'),
-    )
     fails('invalid_cursor', 'when the cursor is of a search with live_only', async server => {
       const query = { query: 'a', first: 1 }
       const cursor = cursorOf(await ask(server, { ...query, live_only: 'true' }))

@@ -302,13 +302,4 @@ describeOperation(updateDropsEntitlements, { valid }, ({ ok, fails }) => {
     const token = await tokenOf(server, { client_id: await newClient(server, null) })
     return set(server, [UNKNOWN], 'CLAIMED', { token })
   })
-  fails('scope_missing', 'naming the scope, and not taking the one for reading', async server => {
-    const { client, viewer } = server.world
-    const scopes = ['user:read:entitlements']
-    const token = await tokenOf(server, { client_id: client.id, user_id: viewer.id, scopes })
-    return saying(
-      await set(server, [UNKNOWN], 'CLAIMED', { token }),
-      'Missing scope: user:manage:entitlements',
-    )
-  })
 })

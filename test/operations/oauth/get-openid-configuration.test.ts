@@ -22,7 +22,6 @@ describeOperation(getOpenidConfiguration, { valid }, ({ ok }) => {
   ok('is the same under /auth, and may be cached for five minutes', async server => {
     const answer = await send(server, getOpenidConfiguration, {})
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
     const other = await server.call({ path: '/auth/.well-known/openid-configuration' })
     expect(other.body).toEqual(answer.body)
   })
