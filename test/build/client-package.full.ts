@@ -1,4 +1,4 @@
-/** The client as a package of its own: packed by npm, installed by npm in an empty project, and used there. */
+/** The client as a separate package: packed by npm, installed by npm in an empty project, and used there. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

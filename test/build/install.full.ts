@@ -122,7 +122,7 @@ await strand.stop()`
   })
 
   test(
-    "Yarn with Plug'n'Play, in an archive: says what to do",
+    "Yarn with Plug'n'Play, in an archive: states what to do",
     async () => {
       const consumer = join(folder, 'plug-n-play')
       mkdirSync(consumer)

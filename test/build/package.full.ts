@@ -261,7 +261,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
     expect((await strand('user', 'list', '--data', 'restored')).stdout).toContain('plucky_jackal')
   })
 
-  test('Bun runs a server in its own process', async () => {
+  test('Bun runs a server in the same process', async () => {
     const script = `import { startStrand } from 'strand'
 const strand = await startStrand({ streams: 1, mode: 'process' })
 console.log((await fetch(strand.url + '/readyz')).status)

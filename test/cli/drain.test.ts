@@ -32,7 +32,7 @@ async function startNode(drainSeconds: number, environment: Environment = {}, wo
   return { strand, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** On a connection of its own. */
+/** On a separate connection. */
 const ask = (url: string) => fetch(url, { headers: { Connection: 'close' } })
 
 /** A connection that stays open, as a proxy has it. */
@@ -110,8 +110,8 @@ describe('a node that drains', () => {
   })
 })
 
-test('a node behind a proxy is refused until it can answer; one that stands alone says 503', async () => {
-  // A PostgreSQL that takes a connection and says nothing.
+test('a node behind a proxy is refused until it can answer; one that stands alone answers 503', async () => {
+  // A PostgreSQL that takes a connection and never answers.
   let connections = 0
   const silent = Bun.listen({
     hostname: '127.0.0.1',
@@ -124,7 +124,7 @@ test('a node behind a proxy is refused until it can answer; one that stands alon
     },
   })
   try {
-    const environment = { DATABASE_URL: `postgres://nobody@127.0.0.1:${silent.port}/nothing` }
+    const environment = { DATABASE_URL: `postgres://unknown@127.0.0.1:${silent.port}/nothing` }
     for (const [drainSeconds, expected] of [
       [1, 'refused'],
       [0, 503],

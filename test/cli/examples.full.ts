@@ -1,4 +1,4 @@
-/** Every example of every verb's help is run, as it stands but for the names of this machine. */
+/** Every example of every verb's help is run, unchanged but for the names of this machine. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -126,7 +126,7 @@ describe('the examples of the other commands', () => {
   const serving = ['demo', 'serve']
   const isEnding = ({ words }: { words: string }) => ![...serving, 'migrate'].includes(words)
 
-  test('what is said to be run elsewhere is', () => {
+  test('what is listed as run elsewhere is', () => {
     for (const [words, file] of Object.entries(ELSEWHERE)) {
       const last = words.split(' ').at(-1) ?? ''
       expect([words, existsSync(file) && readFileSync(file, 'utf8').includes(last)]).toEqual([words, true])

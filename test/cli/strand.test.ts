@@ -78,7 +78,7 @@ async function startDemo(words: readonly string[] = [], environment: Environment
   return { strand, world }
 }
 
-/** A server that says it is ready. */
+/** A server that reports that it is ready. */
 async function startServe(words: readonly string[] = [], environment: Environment = {}) {
   const port = await freePort()
   const url = `http://localhost:${port}`
@@ -221,7 +221,7 @@ describe('strand', () => {
 })
 
 describe('strand migrate', () => {
-  test('makes the store, and then has nothing to do; a server goes on meanwhile', async () => {
+  test('makes the store, and then has nothing to do; a server continues meanwhile', async () => {
     const data = freshPath('data')
     const first = await run(['migrate', '--data', data])
     expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -234,7 +234,7 @@ describe('strand migrate', () => {
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
 
-  test('is needed first where STRAND_MIGRATE=off, and says so', async () => {
+  test('is needed first where STRAND_MIGRATE=off, and reports it', async () => {
     const data = freshPath('data')
     const off = { STRAND_MIGRATE: 'off' }
     expectOneSentence(await run(['serve', '--data', data], off), 'run strand migrate')
@@ -433,7 +433,7 @@ describe('strand demo', () => {
     await strand.end('SIGTERM')
   })
 
-  test('--lines of a demo that does not run, or of another seed, says what to do', async () => {
+  test('--lines of a demo that does not run, or of another seed, states what to do', async () => {
     const port = String(await freePort())
     expectOneSentence(await run(['demo', '--port', port, '--lines']), 'cannot be reached', 'strand demo')
     const { strand, world } = await startDemo()
@@ -536,7 +536,7 @@ describe('strand demo', () => {
   test('a store that holds something else is left alone', async () => {
     const data = freshPath('foreign')
     const { strand, url } = await startServe(['--data', data])
-    await json(`${url}/control/users`, OPERATOR_TOKEN, { method: 'POST', body: '{"login":"somebody"}' })
+    await json(`${url}/control/users`, OPERATOR_TOKEN, { method: 'POST', body: '{"login":"someone"}' })
     await strand.end('SIGTERM')
     const port = String(await freePort())
     expectOneSentence(await run(['demo', '--port', port, '--data', data]), 'demo world', '--data')
@@ -552,7 +552,7 @@ describe('strand demo', () => {
   }, 15_000)
 })
 
-describe('strand cannot start and says why in one sentence', () => {
+describe('strand cannot start and states why in one sentence', () => {
   test('the port is in use', async () => {
     const { world } = await startDemo()
     const { port } = new URL(world.base_url)
@@ -599,7 +599,7 @@ describe('strand cannot start and says why in one sentence', () => {
     expectOneSentence(result, 'master-keys')
   })
 
-  test('nobody answers at DATABASE_URL', async () => {
+  test('nothing answers at DATABASE_URL', async () => {
     const result = await run(
       ['serve', '--listen', `localhost:${await freePort()}`, '--data', freshPath('data')],
       { DATABASE_URL: `postgres://strand:hush-hush@127.0.0.1:${await freePort()}/strand` },
@@ -626,7 +626,7 @@ describe('strand cannot start and says why in one sentence', () => {
       STRAND_LOG: 'loud',
       STRAND_OPERATOR_TOKEN: 'short',
       STRAND_MASTER_KEYS: 'a:b',
-      STRAND_TRUSTED_PROXIES: 'everybody',
+      STRAND_TRUSTED_PROXIES: 'everyone',
       STRAND_PUBLIC_URL: 'ftp://x',
       DATABASE_URL: 'mysql://x',
       STRAND_LISTN: 'localhost:1',
@@ -776,7 +776,7 @@ describe('strand serve', () => {
   })
 })
 
-test('SIGTERM: a request under way is finished, nobody new comes in, exit code 0', async () => {
+test('SIGTERM: a request under way is finished, no new request is taken, exit code 0', async () => {
   const { strand, world } = await startDemo()
   const { port } = new URL(world.base_url)
   await json(`${world.control_url}/faults`, world.operator_token, {
@@ -802,7 +802,7 @@ test('SIGTERM: a request under way is finished, nobody new comes in, exit code 0
       '',
     ].join('\r\n'),
   )
-  // The interim answer tells that the request is in the server's hands.
+  // The interim answer shows that the request is in the server's hands.
   await strand.until(() => received.startsWith('HTTP/1.1 100'))
   socket.write(body)
   const ended = strand.end('SIGTERM')

@@ -58,7 +58,7 @@ test('the demo world, by command-line calls alone', async () => {
       .access_token as string,
   })
   const [broadcaster, viewer, editor, offline] = await Promise.all(names.map(person))
-  if (!broadcaster || !viewer || !editor || !offline) throw new Error('somebody is missing')
+  if (!broadcaster || !viewer || !editor || !offline) throw new Error('a user is missing')
 
   await make(`channel edit lunar_otter --title "First light" --game ${game.id} --tag Relaxed --language en`)
   await make('editor add lunar_otter quiet_heron')

@@ -1,4 +1,4 @@
-/** The examples of docs/client.md, run as they stand against a demo. */
+/** The examples of docs/client.md, run unchanged against a demo. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,8 +50,8 @@ for (const [number, text] of examples.entries()) {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [said, rejected] = await Promise.all([run.stdout.text(), run.stderr.text()])
+    const [printed, rejected] = await Promise.all([run.stdout.text(), run.stderr.text()])
     expect([await run.exited, rejected]).toEqual([0, ''])
-    expect(said.trim()).not.toBe('')
+    expect(printed.trim()).not.toBe('')
   })
 }

@@ -155,7 +155,7 @@ onEachStore('openid-client', {}, getServer => {
     expect(tokens.claims()?.sub).toBe(server.world.broadcaster.id)
   })
 
-  test('a token that was altered, or signed by somebody else, does not verify', async () => {
+  test('a token that was altered, or signed with another key, does not verify', async () => {
     const server = getServer()
     const application = await register(server)
     const config = await discover(server, application)

@@ -23,10 +23,10 @@ import { VERSION } from '../../src/server/version.ts'
 import { ROOT, STRAND } from '../support/cli/strand-process.ts'
 import { startTestServer } from '../support/server.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says
+// biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file contains
 type Manifest = any
 
-/** Every document of a file, and none with a complaint of the parser. */
+/** Every document of a file, and none with an error of the parser. */
 function documentsIn(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(join(ROOT, file), 'utf8'), { merge: true }).map(document => {
     expect([file, document.errors, document.warnings]).toEqual([file, [], []])
@@ -309,7 +309,7 @@ describe('strand.service', () => {
     expect(settings.STRAND_DATA).toBe(`%S/${valuesOf('StateDirectory')}`)
   })
 
-  test('starts with words that the command knows, and tells systemd', () => {
+  test('starts with words that the command knows, and notifies systemd', () => {
     const [words = ''] = valuesOf('ExecStart')
     const flags = words.split(' ').filter(word => word.startsWith('--'))
     expect(flags).toEqual(['--notify', '--config'])
@@ -516,7 +516,7 @@ describe('kubernetes', () => {
     expect(commands).toContain('migrate')
   })
 
-  test('has a node for broadcasts that is like the others, with RTMP and a URL of its own', () => {
+  test('has a node for broadcasts that is like the others, with RTMP and a separate URL', () => {
     const { spec } = only('Deployment', 'strand-media')
     const { containers, volumes, ...media } = spec.template.spec
     const { containers: _, volumes: others, topologySpreadConstraints, ...node } = pod

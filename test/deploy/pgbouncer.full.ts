@@ -1,4 +1,4 @@
-/** Through PgBouncer in transaction mode, when told so: every transaction may meet another connection. */
+/** Through PgBouncer in transaction mode, as its setting states: every transaction may meet another connection. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { isRefusal } from '../../src/contract/problem.ts'

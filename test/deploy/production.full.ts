@@ -244,7 +244,7 @@ http { access_log off; ${temporary.join(' ')} include ${this.path('etc/nginx/con
     }
   }
 
-  /** With certificates of an authority of Caddy's own, because nobody else knows the name; otherwise the file as it is. */
+  /** With certificates of an authority of Caddy's own, because no other authority knows the name; otherwise the file as it is. */
   async #startCaddy(): Promise<void> {
     const file = this.path('etc/caddy/Caddyfile')
     const site = readFileSync(file, 'utf8')

@@ -123,7 +123,7 @@ test.skipIf(!engines.includes('postgres'))(
       const strand = new StrandProcess(words, { environment, ...(command && { command }) })
       return { code: await strand.exit(), stdout: strand.stdout, stderr: strand.stderr }
     }
-    // Nodes do not migrate by themselves, and the next release says what to do.
+    // Nodes do not migrate by themselves, and the next release states what to do.
     const early = await run(
       ['serve', '--listen', '127.0.0.1:0', '--operator-listen', '127.0.0.1:0'],
       NEXT_RELEASE,

@@ -1,4 +1,4 @@
-/** What systemd says of the sample units. */
+/** What systemd reports about the sample units. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A read of the disk that takes long stops the process, and the health listener says so in the meantime. */
+/** A read of the disk that takes long stops the process, and the health listener reports it in the meantime. */
 import { describe, expect, test } from 'bun:test'
 import { canFailDisk } from '../support/cli/failing-disk.ts'
 import { freePort } from '../support/store/postgres.ts'

@@ -121,7 +121,7 @@ export class DiskTrial {
     return code ?? undefined
   }
 
-  /** Writers and readers for every group, and somebody who looks at /readyz. */
+  /** Writers and readers for every group, and one that reads /readyz. */
   beginLoad(): void {
     const repeat = async (work: () => Promise<void>) => {
       while (!this.#ending) {

@@ -52,7 +52,7 @@ onEachStore('authorization of subscriptions', {}, current => {
     socket.close()
   })
 
-  test('a webhook goes on as long as the broadcaster or an editor authorizes it', async () => {
+  test('a webhook continues as long as the broadcaster or an editor authorizes it', async () => {
     const server = current()
     const [channel, editor] = [await newChannel(server), await newChannel(server)]
     await server.control('PUT', `/channels/${channel.id}/editors/${editor.id}`, {})
@@ -77,7 +77,7 @@ onEachStore('authorization of subscriptions', {}, current => {
     expect(await statusOf(server, id)).not.toBe('authorization_revoked')
     await server.control('DELETE', `/channels/${channel.id}/editors/${editor.id}`)
     expect(await statusOf(server, id)).toBe('authorization_revoked')
-    // It was never verified, so that its callback is not told.
+    // It was never verified, so that its callback is not notified.
     const kinds = await server.execute(`select kind from event_deliveries where subscription_id = '${id}'`)
     expect(kinds).toEqual([{ kind: 'webhook_callback_verification' }])
   })

@@ -1,4 +1,4 @@
-/** docs/events.md: its table is that of the contract, and its examples run as they stand but for ports and ids. */
+/** docs/events.md: its table is that of the contract, and its examples run unchanged but for ports and ids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

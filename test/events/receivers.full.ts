@@ -89,7 +89,7 @@ interface Api {
 
 /** A user with a subscription to changes of the channel. */
 async function prepare({ control, url }: Api, receiver: Receiver): Promise<string> {
-  const user = await control('POST', '/users', { login: 'somebody' })
+  const user = await control('POST', '/users', { login: 'someone' })
   const client = await control('POST', '/clients', { name: 'Receiver', organization_id: null })
   const { access_token } = await control('POST', '/tokens', { client_id: client.id })
   const answer = await fetch(`${url}/helix/eventsub/subscriptions`, {

@@ -152,7 +152,7 @@ describe('the limits of the OAuth side', () => {
     }
   })
 
-  test('a device that asks ten times a second is told to slow down, and answered again once it does', () => {
+  test('a device that asks ten times a second is answered slow_down, and served again once it slows down', () => {
     const { allows, pass } = clocked()
     const answered: boolean[] = []
     for (let n = 0; n < 600; n++) {

@@ -1,5 +1,5 @@
 /**
- * Every parameter, field and header of every operation is sent what nobody sends by mistake. The answer is in the form of
+ * Every parameter, field and header of every operation is sent odd input. The answer is in the form of
  * its family and never a failure of ours, on both stores, and nothing shows in the log. The default tier sends a share of
  * the texts to each place, the full tier all of them.
  */
@@ -106,7 +106,7 @@ function bodiesFor(operation: Operation, { world }: TestServer): readonly object
 
 /** One that lets the request in, and is none that an operation below takes away. */
 function tokenFor(operation: Operation, { world }: TestServer): string {
-  // Building the world again takes seconds, and it has no input of its own: it is asked as a stranger would.
+  // Building the world again takes seconds, and it has no input: it is asked as a stranger would.
   if (operation.id === 'ResetWorld') return world.client.app_token
   if (familyOf(operation) === 'control') return world.operator_token
   return operation.id.includes('Entitlements') ? world.client.app_token : world.broadcaster.token

@@ -1,4 +1,4 @@
-/** What the log says about requests: the access log and trace ids. */
+/** What the log has about requests: the access log and trace ids. */
 import { describe, expect, test } from 'bun:test'
 import { traceIdOf } from '../../src/http/trace-context.ts'
 import { onEachStore } from '../support/server/each-store.ts'

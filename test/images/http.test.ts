@@ -98,7 +98,7 @@ onEachStore('pictures over HTTP', {}, server => {
     test('200 with a query, a bad token, a Client-Id or a body type: none of them matters', async () => {
       const headers = {
         Authorization: 'Bearer nonsense',
-        'Client-Id': 'nobody',
+        'Client-Id': 'unknown',
         'Content-Type': 'text/plain',
       }
       expect((await get(`${PATH}?v=2&first=x`, { headers })).status).toBe(200)

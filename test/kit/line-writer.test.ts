@@ -1,4 +1,4 @@
-/** A log whose reader stalls: memory is bounded, the program goes on, and what was lost is said. */
+/** A log whose reader stalls: memory is bounded, the program continues, and what was lost is reported. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -89,14 +89,14 @@ describe('lines to a reader', () => {
   })
 })
 
-describe.skipIf(process.platform !== 'linux')('a server whose log nobody reads', () => {
-  test('goes on within bounded memory, and says afterwards what was lost', async () => {
+describe.skipIf(process.platform !== 'linux')('a server whose log is not read', () => {
+  test('continues within bounded memory, and states afterwards what was lost', async () => {
     const fifo = join(folder, 'log')
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0)
     const port = await freePort()
     const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', join(folder, 'data'), '--log', 'debug']
     const program = [...STRAND, ...words].map(word => `'${word}'`)
-    // Open for both, so that it can be opened for writing before anybody reads.
+    // Open for both, so that it can be opened for writing before the reader opens it.
     const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
     const server = Bun.spawn(['sh', '-c', `exec ${program.join(' ')} 2> '${fifo}'`], {
       env: { ...process.env, STRAND_RATE_ANONYMOUS: '0' },
@@ -136,8 +136,8 @@ describe.skipIf(process.platform !== 'linux')('a server whose log nobody reads',
           await Bun.sleep(5)
         }
       }
-      const [, said] = /"lost":(\d+),"msg":"log lines were dropped/.exec(text) ?? []
-      expect(Number(said)).toBeGreaterThanOrEqual(lost)
+      const [, reported] = /"lost":(\d+),"msg":"log lines were dropped/.exec(text) ?? []
+      expect(Number(reported)).toBeGreaterThanOrEqual(lost)
       expect(text.split('\n')[0]).toStartWith('{"level"')
       await ask(50)
     } finally {

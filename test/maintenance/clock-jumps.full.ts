@@ -1,5 +1,5 @@
 /**
- * Clocks that jump under a real server, and under its PostgreSQL: nothing that is kept is deleted because of it, nobody is
+ * Clocks that jump under a real server, and under its PostgreSQL: nothing that is kept is deleted because of it, no user is
  * locked out for longer than a limit's window, and sweeps go on.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -123,7 +123,7 @@ for (const engine of engines) {
     })
 
     test(
-      'nothing is lost, nobody stays locked out, and sweeps go on',
+      'nothing is lost, no user stays locked out, and sweeps continue',
       async () => {
         await server.start()
         await server.control('PUT', '/users/1001', { login: 'first_user' })
@@ -173,7 +173,7 @@ for (const engine of engines) {
         // A single process counts in memory, on a clock that does not jump.
         expect(await guess()).toBe(engine === 'postgres' ? 403 : 429)
 
-        // Whoever had the turn to sweep is gone, and had it until a time that is five hours away.
+        // The process that had the turn to sweep is gone, and had it until a time that is five hours away.
         await server.stop()
         clock.set(-10 * HOUR)
         await server.start()

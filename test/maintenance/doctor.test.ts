@@ -311,7 +311,7 @@ describe('strand doctor', () => {
     expect(worst(reachable, 'public URL')).toMatchObject([{ level: 'warning' }])
   })
 
-  test('sees that nobody answers', async () => {
+  test('sees that nothing answers', async () => {
     const port = await freePort()
     const DATABASE_URL = `postgres://strand:hush-hush@127.0.0.1:${port}/strand`
     const findings = await doctor(['--data', copy()], { DATABASE_URL })
@@ -359,7 +359,7 @@ describe('strand doctor', () => {
 })
 
 describe('strand config', () => {
-  test('tells what is in effect, where it comes from, and no secret', async () => {
+  test('shows what is in effect, where it comes from, and no secret', async () => {
     const file = join(scratch, 'settings.env')
     writeFileSync(file, 'STRAND_LOG=warn\nSTRAND_RATE_APP=5\n')
     const secret = 'a-secret-that-is-long-enough'
@@ -385,7 +385,7 @@ describe('strand config', () => {
     expect(stdout).not.toContain(Buffer.alloc(32, 9).toString('base64'))
   })
 
-  test('is a table for people; wrong settings are told as ever', async () => {
+  test('is a table for people; wrong settings are reported as ever', async () => {
     const { code, stdout } = await runStrand(['config'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^STRAND_LISTEN +default +localhost:8080$/m)

@@ -1,4 +1,4 @@
-/** A real `strand serve` in a process of its own, with a small world made over HTTP, for tests of what looks after it. */
+/** A real `strand serve` in a separate process, with a small world made over HTTP, for tests of what looks after it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, StrandProcess } from '../support/cli/strand-process.ts'

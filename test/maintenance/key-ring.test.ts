@@ -20,7 +20,7 @@ afterEach(endAllProcesses)
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 for (const engine of engines) {
-  test(`sealing anew keeps every key findable, passes over what does not open, and can be repeated, on ${engine}`, async () => {
+  test(`sealing again keeps every key findable, passes over what does not open, and can be repeated, on ${engine}`, async () => {
     const { store, close } = await openTestStore(engine)
     try {
       const [first, second, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()]

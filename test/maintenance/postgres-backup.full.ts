@@ -1,5 +1,5 @@
 /**
- * The lines of docs/backup.md for PostgreSQL, run as they stand there. The server is one that came with its own pg_dump: an
+ * The lines of docs/backup.md for PostgreSQL, run unchanged. The server is one that comes with pg_dump: an
  * older one refuses a newer server.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'

@@ -59,7 +59,7 @@ for (const engine of engines) {
       }
     })
 
-    test('many are removed batch by batch, and not at all once somebody wants to stop', async () => {
+    test('many are removed batch by batch, and not at all once a stop is requested', async () => {
       const { store, close } = await openTestStore(engine)
       try {
         for (let n = 0; n < 250; n++) await stream(store, String(1000 + n), 90, 60)

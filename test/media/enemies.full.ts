@@ -13,7 +13,7 @@ const TOKEN = 'an-operator-token-for-these-tests'
 const MEBIBYTE = 1024 * 1024
 const GIGABYTE = 1e9
 /** Connections that do nothing, how many of them at once, and of one address. */
-const [IDLE, AT_ONCE, PER_ADDRESS] = [10_000, 500, 40]
+const [IDLE, BATCH_SIZE, PER_ADDRESS] = [10_000, 500, 40]
 const DEADLINE_MILLISECONDS = 10_000
 const FLOOD_SECONDS = 6
 /** What is read of a publisher: at once, and then in a second. */
@@ -85,7 +85,7 @@ test('10,000 idle connections beside attacks: closed, memory bounded, and others
   const idle: Socket[] = []
   let highest = 0
   while (idle.length < IDLE) {
-    const batch = Array.from({ length: AT_ONCE }, (_, index) => {
+    const batch = Array.from({ length: BATCH_SIZE }, (_, index) => {
       const network = Math.floor((idle.length + index) / PER_ADDRESS)
       return idleConnection(`127.5.${network >> 7}.${1 + (network & 127)}`)
     })

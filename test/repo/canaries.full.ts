@@ -32,7 +32,7 @@ for (const engine of engines) {
       expect(await violationOf(server)).toContain('secrets were left')
     })
 
-    test('none: nothing is said', async () => {
+    test('none: nothing is reported', async () => {
       const server = await startTestServer(engine)
       await server.call({ path: '/helix/streams', token: server.world.client.app_token })
       expect(await violationOf(server)).toBe('nothing')

@@ -16,7 +16,7 @@ const named = (filter: (operation: (typeof operations)[number]) => boolean) =>
   operations.filter(filter).map(operation => operation.id)
 
 describe('the census', () => {
-  test('what anybody can reach without a token, in words', () => {
+  test('what can be reached without a token', () => {
     expect(named(({ access }) => access.kind === 'open')).toEqual([
       'CreateToken',
       'CreateDeviceCode',

@@ -1,4 +1,4 @@
-/** The suffix of a test file says which tier runs it: `*.test.ts` with `npm test`, `*.full.ts` with `npm run test:full`. */
+/** The suffix of a test file determines which tier runs it: `*.test.ts` with `npm test`, `*.full.ts` with `npm run test:full`. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

@@ -30,7 +30,7 @@ test('words are unique, and every verb has an example that begins with them', ()
   }
 })
 
-test('every command says what it does and shows an example', async () => {
+test('every command describes what it does and shows an example', async () => {
   for (const { words, help, examples } of await leaves()) {
     if (words === 'version') continue
     expect([words, examples.length > 0]).toEqual([words, true])
@@ -49,7 +49,7 @@ test('the examples of strand itself are among those of its commands', async () =
   expect(examples.filter(each => !known.includes(each))).toEqual([])
 })
 
-test('every field of an operation can be said', () => {
+test('every field of an operation has a flag', () => {
   for (const verb of verbs) {
     const unsaid = verb.fields.filter(({ kind }) => kind === 'other')
     expect([verb.words, unsaid.map(({ name }) => name)]).toEqual([verb.words, []])

@@ -1,6 +1,6 @@
 /**
  * What strangers and ordinary users can make the store keep. Every operation of the OAuth side and every page is in the table
- * below: either it writes no row of its own, or it is asked more often than the cap on what it writes.
+ * below: either it writes no row, or it is asked more often than the cap on what it writes.
  */
 import { expect, test } from 'bun:test'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'

@@ -1,5 +1,5 @@
 /**
- * Two hundred addresses flood the log-in page of a server in a process of its own. A browser that logged in before gets in
+ * Two hundred addresses flood the log-in page of a server in a separate process. A browser that logged in before gets in
  * at once, and one that did not gets in as well. What was measured is printed.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
@@ -84,7 +84,7 @@ async function logOut(person: Person): Promise<void> {
   await person.browse('/login')
 }
 
-/** Guesses at ever other names from many addresses, each in a network of its own, until it is stopped. */
+/** Guesses at ever other names from many addresses, each in a separate network, until it is stopped. */
 async function attack(served: Served) {
   const answers = new Map<number, number>()
   let stopped = false

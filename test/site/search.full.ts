@@ -60,7 +60,7 @@ describe.if(hasBrowser)('the search in a browser', () => {
     await look(page, 'search suggestions')
   })
 
-  test('arrows choose, Enter opens, Escape closes and keeps the text', async () => {
+  test('arrow keys choose, Enter opens, Escape closes and keeps the text', async () => {
     await type('aardwolf')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')

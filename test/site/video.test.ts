@@ -152,7 +152,7 @@ onEachStore('the page of a video', {}, server => {
     expect(html).toContain('&lt;script>alert(1)')
   })
 
-  test('404 a page says that there is no such video', async () => {
+  test('404 a page states that there is no such video', async () => {
     const { id } = await fullVideo(server())
     await server().control('DELETE', `/videos/${id}`)
     for (const path of [

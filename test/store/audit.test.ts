@@ -147,7 +147,7 @@ const TAMPERINGS: Record<string, { statements: string[]; found: { chain: string;
     statements: [`update audit_heads set hash = 'x' where chain = '${ORGANIZATION}'`],
     found: { chain: ORGANIZATION, seq: 4 },
   },
-  'a beginning that is said to be later': {
+  'a beginning that claims to be later': {
     statements: [`update audit_heads set begins_after_seq = 2 where chain = 'operator'`],
     found: { chain: 'operator', seq: 3 },
   },

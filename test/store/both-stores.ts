@@ -99,7 +99,7 @@ const timed = fc.array(fc.tuple(action, fc.integer({ min: -3000, max: 9000 })), 
   maxLength: 60,
 })
 
-/** The names of one run: every run has its own people and things, so that runs can share a database. */
+/** The names of one run: every run has separate people and things, so that runs can share a database. */
 function cast(run: number) {
   const base = run * 1000
   const uuid = (n: number) =>

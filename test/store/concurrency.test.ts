@@ -46,7 +46,7 @@ for (const engine of engines) {
           failing: [],
           now: NOW + round,
         })
-      // More than may wait at a time: whoever is told to come back does.
+      // More than may wait at a time: a caller that is refused comes back.
       const untilDone = async (order: readonly string[], round: number): ReturnType<typeof update> => {
         try {
           return await update(order, round)

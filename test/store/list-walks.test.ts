@@ -33,7 +33,7 @@ async function walk<R>(
     const found = await page({ first, direction: 'forward', ...(from && { from }) })
     rows.push(...found.rows)
     const last = found.rows.at(-1)
-    // A page that says there is more is full: nobody gets a short page and a cursor (D-13).
+    // A page with a next one is full: no caller gets a short page and a cursor (D-13).
     if (found.more) expect(found.rows.length).toBe(first)
     if (!found.more || last === undefined) return rows
     from = keyOf(last)

@@ -1,5 +1,5 @@
 /**
- * A migration beside a transaction that somebody has left open, and beside load: nobody waits for it. The number of rows is
+ * A migration beside a transaction that was left open, and beside load: no caller waits for it. The number of rows is
  * TEST_MIGRATION_ROWS if that is set.
  */
 import { afterEach, expect, test } from 'bun:test'
@@ -25,7 +25,7 @@ afterEach(async () => {
   await server?.stop()
 })
 
-/** Asks without a pause until it is told to end. */
+/** Asks without a pause until it is stopped. */
 class Load {
   longest = 0
   answered = 0

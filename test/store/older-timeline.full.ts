@@ -108,7 +108,7 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
   )
 
   test.concurrent(
-    'an acknowledged change is missing: it is not used, and the log says what to do',
+    'an acknowledged change is missing: it is not used, and the log states what to do',
     async () => {
       const { store, direct, lines, claim, close } = await openClaiming(3)
       await putUser(store)

@@ -31,7 +31,7 @@ export function useMigration() {
     await place?.remove()
     place = undefined
   })
-  /** A transaction that stays open behind its one statement until it is told to end. */
+  /** A transaction that stays open behind its one statement until it is stopped. */
   const leaveOpen = async (statement: string, mode = 'read write') => {
     const client = connect()
     const release = Promise.withResolvers<void>()

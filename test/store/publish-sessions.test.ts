@@ -73,7 +73,7 @@ for (const engine of engines) {
       expect(await isLive(channel)).toBeTrue()
     })
 
-    test('a marker of the grace period is at the end of the video', async () => {
+    test('a marker of the grace period lies at the end of the video', async () => {
       const channel = await newChannel()
       await open(channel, 'marked', START)
       const mark = (second: number) =>

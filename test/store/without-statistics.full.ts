@@ -160,7 +160,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
     '%s with its longest list',
     async (name, { operation, part, field, longest }) => {
       const list = CALLS_OF[name]
-      if (list === undefined) throw new Error(`say in CALLS_OF what "${name}" is called with`)
+      if (list === undefined) throw new Error(`set in CALLS_OF what "${name}" is called with`)
       expect(longest).toBeGreaterThan(0)
       sent.clear()
       spy.mockClear()

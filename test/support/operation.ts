@@ -20,13 +20,13 @@ type Proof = (server: TestServer) => Promise<void>
 type FailingCall = (server: TestServer) => Promise<Answer>
 
 export interface Frame {
-  /** A request that succeeds, made anew each time so that proofs do not disturb one another. */
+  /** A request that succeeds, made again each time so that proofs do not disturb one another. */
   readonly valid: (server: TestServer) => Ask | Promise<Ask>
   readonly server?: TestServerOptions
 }
 
 export interface Proofs {
-  /** A success; the title says what holds. */
+  /** A success; the title states what holds. */
   ok(title: string, proof: Proof): void
   /** A call that ends in this problem, and in no other of the same status. */
   fails(problem: ProblemName, title: string, call: FailingCall): void
@@ -34,7 +34,7 @@ export interface Proofs {
 
 /**
  * The servers that the operations of one file share, one for each store: starting one takes longer than most proofs. A
- * file whose proofs disturb one another names a `server` of its own, and be it `{}`.
+ * file whose proofs disturb one another names a separate `server`, even `{}`.
  */
 class SharedServers {
   readonly #started = new Map<EngineName, Promise<TestServer>>()
@@ -195,7 +195,7 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     ...ask,
     headers: { Authorization: `OAuth ${token ?? world.client.app_token}` },
   }))
-  add('token_invalid', 'with a token nobody was given', (ask, { world }) => ({
+  add('token_invalid', 'with a token that was never issued', (ask, { world }) => ({
     ...ask,
     token: world.client.secret,
   }))
@@ -246,11 +246,11 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
   /** Directly: the control API plans faults for operations of clients only, and this frame tests all. */
   const plan = ({ strand }: TestServer, outcome: 'rate_limited' | 'unavailable') =>
     strand.services.demo?.faults.plan({ operation: operation.id, outcome })
-  add('rate_limited', 'when the bucket is said to be empty', async (ask, server) => {
+  add('rate_limited', 'when the bucket is planned to be empty', async (ask, server) => {
     plan(server, 'rate_limited')
     return ask
   })
-  add('too_many_requests', 'when the limit is said to be reached', async (ask, server) => {
+  add('too_many_requests', 'when the limit is planned to be reached', async (ask, server) => {
     plan(server, 'rate_limited')
     return ask
   })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Of one test, unless it says otherwise: long enough for a busy machine. */
+/** Of one test, unless it sets its limit: long enough for a busy machine. */
 const TIMEOUT_MILLISECONDS = 120_000
 
 /**

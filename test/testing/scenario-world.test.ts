@@ -1,4 +1,4 @@
-/** What a scenario says of its users is in the store of the demo that it starts. */
+/** What a scenario has about its users is in the store of the demo that it starts. */
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import type { Scenario } from '../../src/contract/resources/scenario.ts'

@@ -1,4 +1,4 @@
-/** What nobody sends by mistake, and what happens to those who go away: nothing is changed, little is held, the next is served. */
+/** What no client sends by mistake, and what happens to those who go away: nothing is changed, little is held, the next is served. */
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -88,7 +88,7 @@ onEachStore('hostile imports', {}, server => {
     expect(readdirSync(folder).filter(name => name.includes('spool'))).toEqual([])
   })
 
-  test('a reader that takes nothing of an export holds nobody up', async () => {
+  test('a reader that takes nothing of an export holds no other up', async () => {
     const { port } = new URL(server().url)
     const socket = connect(Number(port), '127.0.0.1')
     await new Promise(resolve => socket.once('connect', resolve))

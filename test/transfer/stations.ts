@@ -12,7 +12,7 @@ export interface Station extends ImportServices {
   close(): Promise<void>
 }
 
-/** Every station has a master key of its own. */
+/** Every station has a separate master key. */
 export async function openStation(engine: EngineName): Promise<Station> {
   const { store, close } = await openTestStore(engine)
   const ring = new KeyRing([{ id: 'test', bytes: crypto.getRandomValues(new Uint8Array(32)) }])

@@ -84,7 +84,7 @@ describeCrud(operations, clients, {
     })
 
     ok(
-      'the device flow is on for public clients and off for confidential ones, unless said otherwise',
+      'the device flow is on for public clients and off for confidential ones, unless a value is given',
       async server => {
         for (const [given, device_flow] of [
           [{ kind: 'public' }, true],
@@ -131,7 +131,7 @@ describeCrud(operations, clients, {
   },
 
   change({ ok }) {
-    ok('the device flow keeps what was said of it, and else follows the kind', async server => {
+    ok('the device flow keeps its given value, and otherwise follows the kind', async server => {
       const flow = async (id: string, changes: object) =>
         (await patch(server, id, changes)).body.data[0].device_flow
       const { client } = await newClient(server, { kind: 'public' })
@@ -243,7 +243,7 @@ describeOperation(
       expect((await get(server, client.id)).text).not.toContain('secret')
     })
 
-    fails('not_found', 'when it does not exist', server => rotate(server, 'nobody'))
+    fails('not_found', 'when it does not exist', server => rotate(server, 'unknown'))
     fails('in_use', 'when the client is public', async server =>
       rotate(server, (await newClient(server, { kind: 'public' })).client.id),
     )

@@ -47,11 +47,11 @@ export const NUMBER_IDS: IdKind = {
 }
 /** Ids that the server chooses, of any text. */
 export const TEXT_IDS: IdKind = {
-  unknown: 'nobody',
+  unknown: 'unknown',
   malformed: [],
   respell: id => id,
   sort: ids => ids.toSorted(),
-  fresh: () => 'nobody',
+  fresh: () => 'unknown',
 }
 
 export interface Resource {
@@ -88,7 +88,7 @@ export function crudCalls({ create, put, patch, get, list, remove }: CrudOperati
 
 type Cases = (proofs: Proofs) => void
 
-/** Describes the operations of a resource, each with its own cases and those of every resource. */
+/** Describes the operations of a resource, each with the given cases and those of every resource. */
 export function describeCrud(
   operations: CrudOperations,
   resource: Resource,

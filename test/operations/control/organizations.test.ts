@@ -168,7 +168,7 @@ describeOperation(
     const members = (server: TestServer, id: string) =>
       send(server, listMembers, asOperator(server, { path: `${at(id)}/members` }))
 
-    ok('lists the members, page by page, and nobody else', async server => {
+    ok('lists the members, page by page, and no other user', async server => {
       const { id } = await newOrganization(server)
       expect((await members(server, id)).body).toEqual({ data: [], pagination: {} })
       const users = [await newUser(server), await newUser(server), await newUser(server)]

@@ -4,7 +4,7 @@ import { getTopGames } from '../../../src/contract/helix/get-top-games.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { goLive, goOffline, newChannel } from './channels.ts'
-import { cursorOf, idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { cursorOf, idsOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 
 const STREAMS = 60
 
@@ -200,7 +200,7 @@ describeOperation(getTopGames, { valid, server: { streams: STREAMS } }, proofs =
     return ask(server, { search: `after=${cursor}&before=${cursor}` })
   })
   fails('invalid_cursor', 'with an invented before', async server =>
-    saying(await ask(server, { search: 'before=AAAA' }), 'invalid cursor'),
+    withMessage(await ask(server, { search: 'before=AAAA' }), 'invalid cursor'),
   )
   fails('invalid_cursor', 'when the cursor is of GetStreams', async server => {
     const page = await send(server, getStreams, { ...valid(server), search: 'first=1' })

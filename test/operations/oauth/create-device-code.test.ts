@@ -53,7 +53,7 @@ describeOperation(createDeviceCode, { valid }, ({ ok, fails }) => {
   )
   fails('missing_client_id', 'without a client', server => ask(server, { body: {} }))
   fails('invalid_client', 'when the client is unknown', server =>
-    ask(server, { body: { client_id: 'nobody' } }),
+    ask(server, { body: { client_id: 'unknown' } }),
   )
   ok(
     'a public client may unless it was switched off, a confidential one if it was switched on',

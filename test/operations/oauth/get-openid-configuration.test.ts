@@ -26,7 +26,7 @@ describeOperation(getOpenidConfiguration, { valid }, ({ ok }) => {
     expect(other.body).toEqual(answer.body)
   })
 
-  ok('says what holds for every provider that has no more than this', async server => {
+  ok('has what holds for every provider that has no more than this', async server => {
     const { body } = await send(server, getOpenidConfiguration, {})
     expect(body).toMatchObject({
       response_types_supported: ['code', 'token'],

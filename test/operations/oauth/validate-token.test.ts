@@ -32,7 +32,7 @@ async function missing(answer: Promise<Answer>): Promise<Answer> {
 }
 
 describeOperation(validateToken, { valid }, ({ ok, fails }) => {
-  ok('tells client, login, scopes, user and seconds left of a user token', async server => {
+  ok('shows client, login, scopes, user and seconds left of a user token', async server => {
     const { client, viewer, users } = server.world
     const { access_token } = await mint(server)
     const answer = await ask(server, { token: access_token })

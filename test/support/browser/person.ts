@@ -20,7 +20,7 @@ interface Form {
 }
 
 /**
- * A person with a browser that keeps cookies and fills in forms, without a picture. What only a real browser can tell is
+ * A person with a browser that keeps cookies and fills in forms, without a picture. What only a real browser can show is
  * asked of one in browser.full.ts.
  */
 export class Person {

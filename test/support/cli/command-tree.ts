@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { placesUnder } from '../../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../../src/cli/program.ts'
 
-/** A command that does something, the words that lead to it, and what its help says. */
+/** A command that does something, the words that lead to it, and its help. */
 export interface Leaf {
   readonly words: string
   readonly help: string

@@ -37,7 +37,7 @@ export interface DiskFault {
   readonly copies?: 'stall'
 }
 
-/** Whether such a disk can be made here; the runner says loudly if not. */
+/** Whether such a disk can be made here; the runner reports it if not. */
 export const canFailDisk = process.platform === 'linux' && Boolean(process.env.TEST_CC)
 
 export class FailingDisk {

@@ -9,7 +9,7 @@ export interface Measured {
 }
 
 /**
- * Starts the program and reports what it used. It is a small process of its own: Linux counts into the peak of a child what
+ * Starts the program and reports what it used. It is a small separate process: Linux counts into the peak of a child what
  * the process had that started it, and a process that runs tests may have hundreds of megabytes.
  */
 const STARTER = `const child = Bun.spawn(process.argv.slice(1), { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })

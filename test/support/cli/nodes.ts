@@ -53,7 +53,7 @@ export class Node {
     return this.#processes.at(-1)?.pid ?? 0
   }
 
-  /** Starts it, and waits until it says that it is ready. */
+  /** Starts it, and waits until it reports that it is ready. */
   async start(command?: readonly string[]): Promise<void> {
     const strand = new StrandProcess(['serve'], {
       environment: this.#environment,

@@ -27,7 +27,7 @@ export class Shell {
     }
   }
 
-  /** Where the store is, unless a line says otherwise. */
+  /** Where the store is, unless a line sets it. */
   get data(): string {
     return join(this.folder, 'data')
   }

@@ -23,7 +23,7 @@ export class ShiftedClock {
   /** Throws `NoPreload` where that cannot be done. */
   static async create(): Promise<ShiftedClock> {
     const folder = mkdtempSync(join(tmpdir(), 'strand-clock-'))
-    // PostgreSQL runs as somebody else.
+    // PostgreSQL runs as another user.
     chmodSync(folder, 0o755)
     try {
       return new ShiftedClock(folder, await compilePreload(join(import.meta.dir, 'shifted-clock.c'), folder))

@@ -294,7 +294,7 @@ export const keyFramesOf = (file: Uint8Array): Tag[] =>
 
 /**
  * Seeking leads to the same picture as reading all that comes before: a key frame in the middle. The position is just before
- * it, because ffmpeg starts at the key frame before a position or at the next one, with an index of its own files too.
+ * it, because ffmpeg starts at the key frame before a position or at the next one, also with an index of its files.
  */
 export async function expectSeekable(url: string, start: number): Promise<void> {
   const frames = keyFramesOf(await fetch(url).then(response => response.bytes()))

@@ -66,7 +66,7 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
 }
 
 /**
- * Their paths, by variable. As root on Debian it installs those that are missing, and says so first; elsewhere it reports
+ * Their paths, by variable. As root on Debian it installs those that are missing, and lists them first; elsewhere it reports
  * which tests are skipped.
  */
 export async function findPrograms(): Promise<Record<string, string>> {

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createStorePlace } from '../server.ts'
 
-/** A TCP connection to a server that can be cut, or plugged up so that nothing comes through and nobody is told. */
+/** A TCP connection to a server that can be cut, or plugged up, so that nothing comes through while it stays open. */
 export class Cable {
   readonly #server: Server
   readonly #ends = new Set<Socket>()
@@ -32,7 +32,7 @@ export class Cable {
     for (const end of this.#ends) end.destroy()
   }
 
-  /** Nothing comes through any more, and nobody is told. */
+  /** Nothing comes through any more, and the connection stays open. */
   plug(): void {
     this.#mode = 'plugged'
   }

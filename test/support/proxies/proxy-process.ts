@@ -108,7 +108,7 @@ function foldersOfNginx(folder: string): Record<string, string> {
   }
 }
 
-/** The folders that nginx was built with may belong to somebody else. */
+/** The folders that nginx was built with may belong to another user. */
 function temporaryFolders(folder: string): string {
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return kinds.map(kind => `${kind}_temp_path ${folder}/${kind};\n`).join('')

@@ -31,6 +31,6 @@ export async function judge(world: JudgedWorld, folder: string): Promise<void> {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [said, report] = await Promise.all([suite.stdout.text(), suite.stderr.text()])
-  if ((await suite.exited) !== 0 || !/\b2\d pass/.test(report)) throw new Error(`${said}\n${report}`)
+  const [output, report] = await Promise.all([suite.stdout.text(), suite.stderr.text()])
+  if ((await suite.exited) !== 0 || !/\b2\d pass/.test(report)) throw new Error(`${output}\n${report}`)
 }

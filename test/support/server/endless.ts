@@ -1,4 +1,4 @@
-/** A client that sends a body without end, over a socket of its own. */
+/** A client that sends a body without end, over a separate socket. */
 import { connect } from 'node:net'
 
 export type Framing = 'chunked' | 'length'

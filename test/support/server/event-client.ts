@@ -1,4 +1,4 @@
-/** A client of the WebSocket for events, over a raw socket: it answers pings only if told to, and can send anything. */
+/** A client of the WebSocket for events, over a raw socket: it answers pings only on request, and can send anything. */
 import { connect, type Socket } from 'node:net'
 
 // biome-ignore lint/suspicious/noExplicitAny: messages are whatever the server sent; tests look into them freely
@@ -56,7 +56,7 @@ export class EventClient {
     while (!isTrue()) await new Promise<void>(resolve => this.#waiting.push(resolve))
   }
 
-  /** Waits for a message of this type, the first unless told otherwise. */
+  /** Waits for a message of this type, the first by default. */
   async message(type: string, which = 0): Promise<SocketMessage> {
     const found = () => this.messages.filter(each => each.metadata.message_type === type)[which]
     await this.until(() => found() !== undefined || this.ended)

@@ -1,4 +1,4 @@
-/** Text that nobody sends by mistake, percent-encoded as it stands in a query string or a form. */
+/** Text that no client sends by mistake, percent-encoded for a query string or a form. */
 export interface OddText {
   readonly title: string
   readonly encoded: string
@@ -73,7 +73,7 @@ export function oddHeaders(oneIn: number): (readonly [header: string, value: str
   )
 }
 
-/** The lines of a log that say that something went wrong on our side. */
+/** The lines of a log about failures of the server. */
 export function violationsIn(logLines: readonly string[]): string[] {
   return logLines.filter(line => /"level":"(?:error|fatal)"|unavailable/.test(line))
 }

@@ -1,7 +1,7 @@
 /** What /metrics shows, as a monitoring system sees it. */
 export interface Scrape {
   readonly text: string
-  /** The value of each series, by its name with labels as it stands there. */
+  /** The value of each series, by its name with labels. */
   readonly series: ReadonlyMap<string, number>
   /** The names of families with their kind. */
   readonly kinds: ReadonlyMap<string, string>

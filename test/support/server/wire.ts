@@ -78,7 +78,7 @@ export class Wire {
   }
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a separate connection. */
 export async function raw(url: string, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
   const wire = await Wire.open(url)
   try {

@@ -8,7 +8,7 @@ import { type Dialect, render, verbatim } from '../../../src/store/sql/tag.ts'
 import type { StorePlace } from '../server.ts'
 
 /**
- * A store with so many rows of everything that an index matters, and as uneven as real ones: half of what there is belongs
+ * A store with so many rows of everything that an index matters, and as uneven as real ones: half of the rows belong
  * to one organization, one game and one client, nearly all entitlements are fulfilled, and most of the audit log is one
  * operation. The text is the same for both engines.
  */
@@ -129,7 +129,7 @@ const TABLES: readonly Rows[] = [
     hash: `'hash' || ${text('n')}`,
     created_at: time('n'),
   }),
-  // The organization is that of the benefit; the game mostly belongs to it, and sometimes to nobody.
+  // The organization is that of the benefit; the game mostly belongs to it, and sometimes to none.
   rows('entitlement_organizations', ENTITLEMENTS, { number: 'n', organization_id: `'o' || ${text('n')}` }),
   rows('entitlement_benefits', ENTITLEMENTS, { number: 'n', benefit_id: `'b' || ${text('n')}` }),
   rows('organization_entitlements', ENTITLEMENTS, {

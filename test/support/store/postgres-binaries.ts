@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, cpSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** PostgreSQL refuses to run as root; then it runs as nobody. */
+/** PostgreSQL refuses to run as root; then it runs as another user. */
 const LOCAL_PEER = 65_534
 
 export interface Binaries {

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../src/store/errors.ts'
 import { createStore, type Store } from '../../../src/store/store.ts'
 import { createStorePlace, type EngineName } from '../server.ts'
 
-/** A store of its own, without a server around it. */
+/** A separate store, without a server around it. */
 export async function openTestStore(
   engine: EngineName,
 ): Promise<{ store: Store; databaseUrl: string | undefined; close(): Promise<void> }> {
