@@ -2,18 +2,23 @@ import { openPostgresEngine } from '../../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../../src/store/errors.ts'
 import { createStore, type Store } from '../../../src/store/store.ts'
-import { createStorePlace, type EngineName } from '../server.ts'
+import { createStorePlace, type EngineName, type StorePlace } from '../server.ts'
+
+/** The store of a place, without a server around it. */
+export async function openStore({ folder, databaseUrl }: StorePlace, connections = 5): Promise<Store> {
+  return createStore(
+    databaseUrl === undefined
+      ? await openSqliteEngine(`${folder}/strand.db`)
+      : await openPostgresEngine(databaseUrl, { connections, pooled: false }),
+  )
+}
 
 /** A separate store, without a server around it. */
 export async function openTestStore(
   engine: EngineName,
 ): Promise<{ store: Store; databaseUrl: string | undefined; close(): Promise<void> }> {
   const place = await createStorePlace(engine)
-  const store = createStore(
-    place.databaseUrl === undefined
-      ? await openSqliteEngine(`${place.folder}/strand.db`)
-      : await openPostgresEngine(place.databaseUrl, { connections: 5, pooled: false }),
-  )
+  const store = await openStore(place)
   return {
     store,
     databaseUrl: place.databaseUrl,
