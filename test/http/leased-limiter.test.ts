@@ -207,7 +207,7 @@ for (const engine of engines) {
     test('one process has the turn, keeps it, and loses it when it asks no more', async () => {
       const ask = (holder: string, seconds: number) =>
         store.commands.takeTurn({ name: 'sweep', holder, seconds })
-      expect(await ask('one', 0.05)).toBe(true)
+      expect(await ask('one', 60)).toBe(true)
       expect(await ask('two', 60)).toBe(false)
       expect(await ask('one', 0.05)).toBe(true)
       while (!(await ask('two', 60))) await Bun.sleep(5)
