@@ -145,7 +145,10 @@ describe('the examples of the other commands', () => {
       const needsPostgres = example.includes('postgres://')
       test.skipIf(needsPostgres && !engines.includes('postgres'))(example, async () => {
         const line = await onThisMachine(example)
-        if (words === 'migrate') return void (await shell.output(line))
+        if (words === 'migrate') {
+          expect((await shell.run(line)).code).toBe(0)
+          return
+        }
         const strand = shell.start(line)
         await strand.until(
           ({ stdout, stderr }) => /Strand is serving|"base_url"/.test(stdout) || stderr.includes('"serving"'),

@@ -388,14 +388,12 @@ describe('strand demo', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   })
 
-  test.each([
+  const canPaste = Bun.which('curl') !== null && Bun.which('bash') !== null
+  if (!canPaste) process.stderr.write('!!! SKIPPED: the printed curl lines; curl or bash is missing\n')
+  test.skipIf(!canPaste).each([
     ['', []],
     [', in strict mode too', ['--strict']],
   ])('what it prints for people can be pasted: the curl lines%s', async (_, flags) => {
-    if (Bun.which('curl') === null || Bun.which('bash') === null) {
-      process.stderr.write('!!! SKIPPED: the printed curl lines; curl or bash is missing\n')
-      return
-    }
     const { strand, screen, lines } = await startForPeople(flags)
     expect(screen.includes('strict mode')).toBe(flags.length > 0)
     const pasted = [...`${screen}\n${lines}`.matchAll(/^.*?(curl .*)$/gm)].map(([, line = '']) => line)
@@ -888,13 +886,10 @@ test('logs are lines of JSON without a token, secret or key in them; the store h
   }
 })
 
-test('bin/strand.js under node: the same command, signals and exit codes', async () => {
-  const node = Bun.which('node')
-  if (node === null) {
-    process.stderr.write('!!! SKIPPED: bin/strand.js; node is missing\n')
-    return
-  }
-  const command = [node, join(ROOT, 'bin', 'strand.js')]
+const node = Bun.which('node')
+if (node === null) process.stderr.write('!!! SKIPPED: bin/strand.js; node is missing\n')
+test.skipIf(node === null)('bin/strand.js under node: the same command, signals and exit codes', async () => {
+  const command = [node ?? '', join(ROOT, 'bin', 'strand.js')]
   const version = startStrand(['version'], {}, command)
   expect(await version.exit()).toBe(0)
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)

@@ -51,11 +51,10 @@ describe('planted bugs on a failing disk', () => {
       `caught: ${bug}`,
       async () => {
         // It shows only if a fault strikes at the wrong moment, which takes luck on a busy machine.
-        for (let attempt = 1; ; attempt++) {
-          const violations = (await withBug(bug, program => onTrial(by, { program }))).join('\n')
-          if (finding.test(violations)) return
-          if (attempt === ATTEMPTS) expect(violations).toMatch(finding)
-        }
+        let violations = ''
+        for (let attempt = 1; attempt <= ATTEMPTS && !finding.test(violations); attempt++)
+          violations = (await withBug(bug, program => onTrial(by, { program }))).join('\n')
+        expect(violations).toMatch(finding)
       },
       ATTEMPTS * TEST_MILLISECONDS,
     )

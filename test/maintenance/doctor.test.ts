@@ -24,6 +24,27 @@ import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-doctor-'))
 const healthy = join(scratch, 'healthy')
+const smallDisk = join(scratch, 'small-disk')
+
+function mountSmallDisk(): string {
+  mkdirSync(smallDisk, { recursive: true })
+  const options = ['-t', 'tmpfs', '-o', 'size=20m,mode=700', 'tmpfs', smallDisk]
+  const { exitCode, stderr } = Bun.spawnSync(['mount', ...options])
+  if (exitCode !== 0) throw new Error(`mount: ${stderr}`)
+  return smallDisk
+}
+
+/** Root may mount, except in some containers. */
+function canMount(): boolean {
+  if (process.getuid?.() !== 0) return false
+  try {
+    Bun.spawnSync(['umount', mountSmallDisk()])
+    return true
+  } catch {
+    process.stderr.write('\n!!! SKIPPED: the doctor on a full disk. A tmpfs could not be mounted.\n\n')
+    return false
+  }
+}
 let copies = 0
 
 beforeAll(async () => {
@@ -268,14 +289,8 @@ describe('strand doctor', () => {
     expect(worst(await doctor(['--data', folder]), 'leftovers')).toHaveLength(2)
   })
 
-  test.skipIf(process.getuid?.() !== 0)('sees a disk that is nearly full', async () => {
-    const folder = join(scratch, 'small-disk')
-    mkdirSync(folder)
-    const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=20m,mode=700', 'tmpfs', folder])
-    if (mounted.exitCode !== 0) {
-      process.stderr.write('\n!!! SKIPPED: the doctor on a full disk. A tmpfs could not be mounted.\n\n')
-      return
-    }
+  test.skipIf(!canMount())('sees a disk that is nearly full', async () => {
+    const folder = mountSmallDisk()
     try {
       cpSync(healthy, folder, { recursive: true })
       expect(worst(await doctor(['--data', folder]), 'disk space')).toMatchObject([{ level: 'problem' }])
