@@ -216,7 +216,7 @@ for (const engine of engines) {
           {},
           { headers: { 'Client-Id': client.id } },
           { headers: { Authorization: '' } },
-          { search: `access_token=${broadcaster.token}` },
+          { search: `access_token=${broadcaster.token}&oauth_token=${broadcaster.token}` },
         ]) {
           const answer = await key(changes)
           expectFailure(answer, 401, 'Unauthorized', 'OAuth token is missing')
