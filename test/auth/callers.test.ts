@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Callers, resolveCaller } from '../../src/auth/callers.ts'
 import { SiteTokens } from '../../src/auth/site-tokens.ts'
-import { hashOf, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
+import { hashToken, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import type { Caller } from '../../src/domain/caller.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
@@ -79,7 +79,7 @@ for (const engine of engines) {
         expect(resolveCaller(callers, `bearer  ${user}`, clock)).toBe(caller)
         expect(resolveCaller(callers, `Bearer ${user} `, clock)).toBe('invalid')
         expect(callers.cached(user, NOW + 60_000)).toBeUndefined()
-        await store.commands.revokeToken({ hash: hashOf(user) })
+        await store.commands.revokeToken({ hash: hashToken(user) })
         expect(callers.cached(user, NOW)).toBeUndefined()
       }))
 
@@ -103,7 +103,7 @@ for (const engine of engines) {
           const here = await follow(store)
           const elsewhere = await follow({ ...store, onChange: () => undefined })
           for (const { callers } of [here, elsewhere]) expect(await callers.find(user, NOW)).toBeDefined()
-          await end(store, { user: hashOf(user), refresh: hashOf(refresh) })
+          await end(store, { user: hashToken(user), refresh: hashToken(refresh) })
           expect(await here.callers.find(user, NOW)).toBeUndefined()
           await elsewhere.follower.catchUp()
           expect(await elsewhere.callers.find(user, NOW)).toBeUndefined()
@@ -131,7 +131,7 @@ for (const engine of engines) {
           return row
         }
         const { callers } = await follow({ ...store, tokens: { ...store.tokens, find } })
-        during = () => store.commands.revokeToken({ hash: hashOf(user) })
+        during = () => store.commands.revokeToken({ hash: hashToken(user) })
         await callers.find(user, NOW)
         during = undefined
         expect(await callers.find(user, NOW)).toBeUndefined()

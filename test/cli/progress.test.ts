@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ByteProgress } from '../../src/cli/terminal/byte-progress.ts'
-import { durationOf, Progress } from '../../src/cli/terminal/progress.ts'
+import { formatDuration, Progress } from '../../src/cli/terminal/progress.ts'
 
 function screen(isTTY: boolean) {
   let text = ''
@@ -69,6 +69,6 @@ describe('progress', () => {
   })
 
   test('writes durations for people', () => {
-    expect([0.2, 59, 200, 3900].map(durationOf)).toEqual(['1 s', '59 s', '3 min 20 s', '1 h 05 min'])
+    expect([0.2, 59, 200, 3900].map(formatDuration)).toEqual(['1 s', '59 s', '3 min 20 s', '1 h 05 min'])
   })
 })

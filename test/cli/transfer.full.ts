@@ -16,7 +16,6 @@ import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import type { ImportEvent } from '../../src/contract/control/transfer.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
@@ -334,7 +333,7 @@ async function importHere(
   world: string,
   data: string,
   commands: Partial<Store['commands']>,
-  onEvent: (event: ImportEvent, running: Import, store: Store) => MaybePromise<void>,
+  onEvent: (event: ImportEvent, running: Import, store: Store) => Promise<void>,
 ): Promise<Import> {
   const file = await openFile(world)
   const store = createStore(await openSqliteEngine(join(data, 'strand.db')))
@@ -455,10 +454,10 @@ test('a large import whose staged entitlements are lost adds none of them', asyn
   // The writer opens the store again after a failure, here because of a lock, without its temporary tables.
   const fail = async ({ commands }: Store) => {
     other.run('begin immediate')
-    await expect(commands.noteFact({ name: 'x', value: 'y' })).rejects.toThrow()
+    await expect(commands.setFact({ name: 'x', value: 'y' })).rejects.toThrow()
     other.run('rollback')
     const isBack = () =>
-      commands.noteFact({ name: 'x', value: 'y' }).then(
+      commands.setFact({ name: 'x', value: 'y' }).then(
         () => true,
         () => false,
       )

@@ -17,7 +17,7 @@ import { parseAllDocuments } from 'yaml'
 import { ALLOCATOR } from '../../bin/runtime.js'
 import { createProgram } from '../../src/cli/program.ts'
 import { readNetworks } from '../../src/http/client-address.ts'
-import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
+import { callbackUrl, writeConfiguration } from '../../src/ingest/configuration.ts'
 import { settings } from '../../src/server/settings.ts'
 import { VERSION } from '../../src/server/version.ts'
 import { ROOT, STRAND } from '../support/cli/strand-process.ts'
@@ -276,7 +276,7 @@ describe('compose-mediamtx.yaml', () => {
       secret: 'smed_secret',
       recordingsUrl: undefined,
     })
-    const [document] = parseAllDocuments(configurationOf('mediamtx', callback, flag('api-url')))
+    const [document] = parseAllDocuments(writeConfiguration('mediamtx', callback, flag('api-url')))
     expect(document?.errors).toEqual([])
     const configuration: Manifest = document?.toJS()
     expect(configuration).toMatchObject({

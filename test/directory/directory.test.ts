@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
 import type { RenderedStream } from '../../src/directory/row.ts'
 import { pointIn, rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
@@ -12,11 +12,11 @@ import { Cluster, type Event, event, live, type MakeDirectory, Node, ordinary, W
 class Walker {
   readonly seen: string[] = []
   readonly #filter: StreamFilter
-  readonly #direction: Window['direction']
-  #window: Window
+  readonly #direction: PageRequest['direction']
+  #window: PageRequest
   done = false
 
-  constructor(filter: StreamFilter, window: Window = { first: 3, direction: 'forward' }) {
+  constructor(filter: StreamFilter, window: PageRequest = { first: 3, direction: 'forward' }) {
     this.#filter = filter
     this.#direction = window.direction
     this.#window = window
@@ -31,7 +31,8 @@ class Walker {
     this.seen.push(...page.rows.map(row => row.id))
     const next = this.#direction === 'forward' ? page.rows.at(-1) : page.rows[0]
     if (!page.more || next === undefined) this.done = true
-    else this.#window = { first, direction: this.#direction, from: rankKey(next), memory: page.memory }
+    else
+      this.#window = { first, direction: this.#direction, from: rankKey(next), cursorState: page.cursorState }
     return page
   }
 }
@@ -76,7 +77,7 @@ function play({ events, games, backward }: Course, make: MakeDirectory) {
       first: 3,
       direction: 'backward',
       from: rankKey(row),
-      memory: second.memory,
+      cursorState: second.cursorState,
     })
   } else walker.step(cluster.node(0), 2)
 
@@ -126,7 +127,10 @@ describe('the directory', () => {
       })
     const begin = () => {
       const page = directory.page({}, { first: 1, direction: 'forward' })
-      return [pointIn({ first: 1, direction: 'forward', memory: page.memory })?.seq, page.rows[0]?.id]
+      return [
+        pointIn({ first: 1, direction: 'forward', cursorState: page.cursorState })?.seq,
+        page.rows[0]?.id,
+      ]
     }
     watch(1, [5, 7], [5, 3])
     now += 1000
@@ -150,7 +154,7 @@ describe('the directory', () => {
 
   test('the test above catches a directory that ranks by current counts', () => {
     class Forgetful extends Directory {
-      override page(filter: StreamFilter, { memory: _, ...window }: Window): StreamPage {
+      override page(filter: StreamFilter, { cursorState: _, ...window }: PageRequest): StreamPage {
         return super.page(filter, window)
       }
     }
@@ -166,15 +170,15 @@ describe('the directory', () => {
     class Hasty extends Directory {
       readonly #points = new Map<string, FeedPoint>()
 
-      override page(filter: StreamFilter, window: Window): StreamPage {
+      override page(filter: StreamFilter, window: PageRequest): StreamPage {
         const point = pointIn(window)
         if (point === undefined) return super.page(filter, window)
-        const [seq, nonce] = super.page(filter, { first: 1, direction: 'forward' }).memory
+        const [seq, nonce] = super.page(filter, { first: 1, direction: 'forward' }).cursorState
         const own = this.#points.get(point.nonce) ?? { seq: Number(seq), nonce: String(nonce) }
         this.#points.set(point.nonce, own)
         return {
-          ...super.page(filter, { ...window, memory: [own.seq, own.nonce] }),
-          memory: window.memory ?? [],
+          ...super.page(filter, { ...window, cursorState: [own.seq, own.nonce] }),
+          memory: window.cursorState ?? [],
         }
       }
     }
@@ -190,13 +194,13 @@ describe('the directory', () => {
     const directory = directoryOf(Array.from({ length: 57 }, (_, n) => live(n, { viewer_count: n % 5 })))
     for (const first of [1, 7, 100]) {
       const pages: StreamPage[] = []
-      let window: Window = { first, direction: 'forward' }
+      let window: PageRequest = { first, direction: 'forward' }
       for (;;) {
         const page = directory.page({}, window)
         pages.push(page)
         const last = page.rows.at(-1)
         if (!page.more || last === undefined) break
-        window = { first, direction: 'forward', from: rankKey(last), memory: page.memory }
+        window = { first, direction: 'forward', from: rankKey(last), cursorState: page.cursorState }
       }
       const forward = pages.flatMap(page => page.rows.map(row => row.id))
       expect(forward).toHaveLength(57)
@@ -234,13 +238,13 @@ describe('the directory', () => {
           const filter = { game_ids, languages }
           const forward: string[] = []
           let last: StreamPage | undefined
-          let window: Window = { first, direction: 'forward' }
+          let window: PageRequest = { first, direction: 'forward' }
           do {
             last = directory.page(filter, window)
             forward.push(...last.rows.map(each => each.id))
             const bottom = last.rows.at(-1)
             if (bottom !== undefined)
-              window = { first, direction: 'forward', from: rankKey(bottom), memory: last.memory }
+              window = { first, direction: 'forward', from: rankKey(bottom), cursorState: last.cursorState }
           } while (last.more)
           expect(forward).toEqual(expected)
           const backward = last.rows.map(each => each.id)
@@ -269,7 +273,7 @@ describe('the directory', () => {
     const channels = new Map([near, far].map(each => [each, channelsIn(each)]))
     const throughout = new Set(world.streams.keys())
     const seen: string[] = []
-    let window: Window = { first: 20, direction: 'forward' }
+    let window: PageRequest = { first: 20, direction: 'forward' }
     for (let pages = 0; ; pages++) {
       const each = pages % 2 === 0 ? near : far
       each.follow()
@@ -277,7 +281,7 @@ describe('the directory', () => {
       seen.push(...page.rows.map(row => row.id))
       const last = page.rows.at(-1)
       if (!page.more || last === undefined) break
-      window = { first: 20, direction: 'forward', from: rankKey(last), memory: page.memory }
+      window = { first: 20, direction: 'forward', from: rankKey(last), cursorState: page.cursorState }
       world.end(pages)
       world.put(1000 + pages, { viewer_count: 3 })
       world.watch(Array.from({ length: 400 }, (_, n) => [n, (n * 31 + pages) % 11]))
@@ -299,7 +303,7 @@ describe('the directory', () => {
     each.follow()
     const rest = each.directory.page(
       { game_ids: ['2', '1'] },
-      { first: 20, direction: 'forward', from: [9, '1'], memory: first.memory },
+      { first: 20, direction: 'forward', from: [9, '1'], cursorState: first.cursorState },
     )
     expect(rest.rows.map(row => row.viewer_count)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
@@ -317,18 +321,22 @@ describe('the directory', () => {
     }
     follow()
     expect(
-      each.directory.knows(pointIn({ first: 1, direction: 'forward', memory: page.memory }) as FeedPoint),
+      each.directory.knows(
+        pointIn({ first: 1, direction: 'forward', cursorState: page.cursorState }) as FeedPoint,
+      ),
     ).toBe(true)
     follow()
     follow()
     each.directory.page({}, { first: 1, direction: 'forward' })
     expect(
-      each.directory.knows(pointIn({ first: 1, direction: 'forward', memory: page.memory }) as FeedPoint),
+      each.directory.knows(
+        pointIn({ first: 1, direction: 'forward', cursorState: page.cursorState }) as FeedPoint,
+      ),
     ).toBe(false)
     const last = page.rows.at(-1) as RenderedStream
     const next = each.directory.page(
       {},
-      { first: 100, direction: 'forward', from: rankKey(last), memory: page.memory },
+      { first: 100, direction: 'forward', from: rankKey(last), cursorState: page.cursorState },
     )
     expect(next.rows.map(row => JSON.parse(row.json).user_id)).toEqual(['5', '4', '3', '2', '1'])
   })

@@ -51,7 +51,7 @@ describe('the end of a long read', () => {
       const file = `${place.folder}/strand.db`
       const engine = await openSqliteEngine(file)
       const logBytes = () => statSync(`${file}-wal`).size
-      const note = (name: string, value: string) => engine.run('noteFact', { name, value })
+      const note = (name: string, value: string) => engine.run('setFact', { name, value })
       try {
         const released = Promise.withResolvers<void>()
         const reading = engine.snapshot(async db => {

@@ -1,6 +1,6 @@
 /** Subscriptions end with what authorized them, on both transports, and changes of games reach those of channels. */
 import { expect, test } from 'bun:test'
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newClient, subscribe, webhook } from '../operations/helix/subscriptions.ts'
 import { onEachStore } from '../support/server/each-store.ts'
@@ -100,7 +100,7 @@ onEachStore('authorization of subscriptions', {}, current => {
     expect(await statusOf(server, id)).not.toBe('authorization_revoked')
     for (const token of [access_token, refresh_token])
       await server.execute(
-        `update tokens set expires_at = '2020-01-01T00:00:00.000Z' where hash = '${hashOf(token)}'`,
+        `update tokens set expires_at = '2020-01-01T00:00:00.000Z' where hash = '${hashToken(token)}'`,
       )
     await store.commands.sweep({ now, settled: now })
     expect(await statusOf(server, id)).toBe('authorization_revoked')

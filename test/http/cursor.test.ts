@@ -33,7 +33,7 @@ test('a cursor opens to the bookmark it was made from, in the characters that ne
       const cursor = cursors.seal(bound, mark)
       expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
       expect(encodeURIComponent(cursor)).toBe(cursor)
-      expect(cursors.open(bound, cursor)).toEqual({ memory: undefined, ...mark })
+      expect(cursors.open(bound, cursor)).toEqual({ cursorState: undefined, ...mark })
     }),
     { numRuns: runs(500) },
   )
@@ -100,7 +100,7 @@ test('while keys are exchanged, cursors of the old one open, and new ones are ma
   const before = new Cursors(new KeyRing([older]))
   const during = new Cursors(new KeyRing([newer, older]))
   const after = new Cursors(new KeyRing([newer]))
-  const mark: Bookmark = { first: [3, 'a'], last: [1, 'b'], memory: [7] }
+  const mark: Bookmark = { first: [3, 'a'], last: [1, 'b'], cursorState: [7] }
   const old = before.seal('list', mark)
   expect(during.open('list', old)).toEqual(mark)
   expect(during.open('another list', old)).toBeUndefined()

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { reservedOf } from '../../src/http/shedding.ts'
+import { reservedPlaces } from '../../src/http/shedding.ts'
 import { endAllProcesses, STRAND, StrandProcess } from '../support/cli/strand-process.ts'
 import { scrape } from '../support/server/scrape.ts'
 import { freePort } from '../support/store/postgres.ts'
@@ -122,5 +122,7 @@ describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
 })
 
 test('a tenth is reserved, within limits', () => {
-  expect([64, 160, 1024, 20_000, 65_536, 2 ** 30].map(reservedOf)).toEqual([16, 16, 102, 1024, 1024, 1024])
+  expect([64, 160, 1024, 20_000, 65_536, 2 ** 30].map(reservedPlaces)).toEqual([
+    16, 16, 102, 1024, 1024, 1024,
+  ])
 })

@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
-import { familyOf, type Operation, queryParametersOf } from '../../src/contract/operation.ts'
+import { familyOf, type Operation, queryParameters } from '../../src/contract/operation.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/server/odd-text.ts'
 import { raw } from '../support/server/wire.ts'
@@ -73,7 +73,7 @@ function* placesOf(
       const filled = operation.path.replace(`{${segment}}`, encoded).replaceAll(/\{\w+\}/g, '1')
       yield { title: `${title} in the path as ${segment}`, path: filled, body }
     }
-    for (const name of namesOf(queryParametersOf(operation))) {
+    for (const name of namesOf(queryParameters(operation))) {
       yield { title: `${title} in the query as ${name}`, path, search: `${name}=${textOf(odd, name)}`, body }
     }
   }

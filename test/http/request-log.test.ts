@@ -1,6 +1,6 @@
 /** What the log has about requests: the access log and trace ids. */
 import { describe, expect, test } from 'bun:test'
-import { traceIdOf } from '../../src/http/trace-context.ts'
+import { readTraceId } from '../../src/http/trace-context.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
 type Line = Readonly<Record<string, unknown>>
@@ -11,10 +11,10 @@ const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`
 
 describe('traceparent', () => {
   test('gives its trace id if it is well formed, and nothing otherwise', () => {
-    const of = (value: string) => traceIdOf(new Headers({ traceparent: value }))
+    const of = (value: string) => readTraceId(new Headers({ traceparent: value }))
     expect(of(PARENT)).toBe(TRACE)
     expect(of(PARENT.replace(/01$/, '00'))).toBe(TRACE)
-    expect(traceIdOf(new Headers())).toBeUndefined()
+    expect(readTraceId(new Headers())).toBeUndefined()
     for (const wrong of [
       '',
       TRACE,

@@ -57,7 +57,7 @@ describe.each([...engines])('a stream key at ingest on %s', engine => {
       }
       const check = new KeyCheck({ store: asked, streamKeys, clock })
       for (const key of Object.values(keys))
-        expect(await check.channelOf(key, ADDRESS)).toMatchObject({ user_id: '7', login: 'otter' })
+        expect(await check.findChannel(key, ADDRESS)).toMatchObject({ user_id: '7', login: 'otter' })
       await store.commands.deleteStreamKey({ user_id: '7', name: 'deleted' })
       const lose = () => {
         isLost = true
@@ -73,45 +73,46 @@ describe.each([...engines])('a stream key at ingest on %s', engine => {
 
   test('is refused once it expired or was deleted, and then also while the store is lost', () =>
     onStore(async ({ check, clock, keys, lose }) => {
-      expect(await check.channelOf(keys.deleted, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.deleted, ADDRESS)).toBeUndefined()
       clock.advance(5 * MINUTE)
-      expect(await check.channelOf(keys.briefly, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.briefly, ADDRESS)).toBeUndefined()
       lose()
-      expect(await check.channelOf(keys.deleted, ADDRESS)).toBeUndefined()
-      expect(await check.channelOf(keys.briefly, ADDRESS)).toBeUndefined()
-      expect(await check.channelOf(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
+      expect(await check.findChannel(keys.deleted, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.briefly, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
     }))
 
   test('that was valid is accepted for ten minutes while the store is lost, unless it expires', () =>
     onStore(async ({ check, clock, keys, lose }) => {
       lose()
       clock.advance(5 * MINUTE - 1)
-      expect(await check.channelOf(`otter?key=${keys.briefly}`, ADDRESS)).toMatchObject({ user_id: '7' })
+      expect(await check.findChannel(`otter?key=${keys.briefly}`, ADDRESS)).toMatchObject({ user_id: '7' })
       clock.advance(1)
-      expect(await check.channelOf(keys.briefly, ADDRESS)).toBeUndefined()
-      expect(await check.channelOf(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
+      expect(await check.findChannel(keys.briefly, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
       clock.advance(5 * MINUTE)
-      expect(await check.channelOf(keys.forever, ADDRESS)).toBeUndefined()
+      expect(await check.findChannel(keys.forever, ADDRESS)).toBeUndefined()
     }))
 
   test('that could not be checked, because the store was lost, does not count as a wrong one', () =>
     onStore(async ({ check, clock, keys, lose, find }) => {
       lose()
       clock.advance(10 * MINUTE)
-      for (let n = 0; n < 30; n++) expect(await check.channelOf(keys.forever, ADDRESS)).toBeUndefined()
+      for (let n = 0; n < 30; n++) expect(await check.findChannel(keys.forever, ADDRESS)).toBeUndefined()
       find()
-      expect(await check.channelOf(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
+      expect(await check.findChannel(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
     }))
 
   test('is accepted after 20 wrong ones of its network, only later; a wrong one waits too', () =>
     onStore(async ({ check, keys }) => {
       const timed = async (key: string, address: string) => {
         const began = performance.now()
-        return { channel: await check.channelOf(key, address), isSlow: performance.now() - began >= 490 }
+        return { channel: await check.findChannel(key, address), isSlow: performance.now() - began >= 490 }
       }
-      for (let n = 0; n < 20; n++) expect(await check.channelOf(`live_7_wrong${n}`, ADDRESS)).toBeUndefined()
+      for (let n = 0; n < 20; n++)
+        expect(await check.findChannel(`live_7_wrong${n}`, ADDRESS)).toBeUndefined()
       expect(await timed(keys.forever, ADDRESS)).toMatchObject({ channel: { user_id: '7' }, isSlow: true })
       expect(await timed('live_7_wrong', ADDRESS)).toMatchObject({ channel: undefined, isSlow: true })
-      expect(await check.channelOf(keys.forever, '198.51.100.1')).toMatchObject({ user_id: '7' })
+      expect(await check.findChannel(keys.forever, '198.51.100.1')).toMatchObject({ user_id: '7' })
     }))
 })

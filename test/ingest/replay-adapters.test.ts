@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import { LATE_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import type { HookRequest } from '../../src/ingest/adapters/adapter.ts'
 import { adapters } from '../../src/ingest/adapters/index.ts'
@@ -55,7 +55,7 @@ for (const engine of engines) {
           name: adapter,
           adapter,
           api_url: apis.get(adapter)?.url ?? null,
-          secret_hash: hashOf('secret'),
+          secret_hash: hashToken('secret'),
           created_at: '2026-03-01T12:00:00.000Z',
         })
       const services = { store, clock: { now: () => now }, log, streamKeys, viewers: new ViewerSessions() }
@@ -70,7 +70,7 @@ for (const engine of engines) {
     })
 
     const deliver = async (adapter: string, request: HookRequest) => {
-      const server = await hooks.serverOf({ adapter, server: adapter, secret: 'secret', address: '' })
+      const server = await hooks.findServer({ adapter, server: adapter, secret: 'secret', address: '' })
       if (server === undefined) throw new Error('the secret is right')
       return hooks.answer(server, request)
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import { LATE_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import { IngestHooks } from '../../src/ingest/hooks.ts'
 import { KeyCheck } from '../../src/ingest/key-check.ts'
@@ -66,7 +66,7 @@ for (const engine of engines) {
         name: 'edge',
         adapter: 'nginx-rtmp',
         api_url: nginx.url,
-        secret_hash: hashOf('secret'),
+        secret_hash: hashToken('secret'),
         created_at: '2026-03-01T12:00:00.000Z',
       })
       await restart()
@@ -77,7 +77,7 @@ for (const engine of engines) {
     })
 
     const deliver = async (body: string) => {
-      const server = await hooks.serverOf({
+      const server = await hooks.findServer({
         adapter: 'nginx-rtmp',
         server: 'edge',
         secret: 'secret',

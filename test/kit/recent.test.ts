@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { Recent } from '../../src/kit/recent.ts'
+import { LruCache } from '../../src/kit/lru-cache.ts'
 
 describe('what was used recently', () => {
   test('as many as promised are kept, however many come between', () => {
-    const recent = new Recent<number>(100)
+    const recent = new LruCache<number>(100)
     recent.set('kept', 1)
     for (let n = 0; n < 10_000; n++) {
       recent.set(`passing ${n}`, n)
@@ -12,7 +12,7 @@ describe('what was used recently', () => {
   })
 
   test('unused entries go, so that memory stays bounded', () => {
-    const recent = new Recent<number>(100)
+    const recent = new LruCache<number>(100)
     for (let n = 0; n < 10_000; n++) recent.set(String(n), n)
     const kept = Array.from({ length: 10_000 }, (_, n) => n).filter(n => recent.get(String(n)) !== undefined)
     expect(kept.length).toBeLessThanOrEqual(200)
@@ -20,7 +20,7 @@ describe('what was used recently', () => {
   })
 
   test('what is deleted is gone from both generations', () => {
-    const recent = new Recent<number>(2)
+    const recent = new LruCache<number>(2)
     for (const name of ['a', 'b', 'c']) recent.set(name, 1)
     recent.get('a')
     recent.delete('a')
@@ -29,7 +29,7 @@ describe('what was used recently', () => {
   })
 
   test('half a million names take no longer each than a few', () => {
-    const recent = new Recent<number>(50_000)
+    const recent = new LruCache<number>(50_000)
     for (let n = 0; n < 500_000; n++) recent.set(String(n), n)
     expect(recent.get('499999')).toBe(499_999)
   })
@@ -39,7 +39,7 @@ describe('what was used recently', () => {
     const dropped = () => {
       drops += 1
     }
-    const recent = new Recent<number>(10, { weigh: value => value, dropped })
+    const recent = new LruCache<number>(10, { weigh: value => value, dropped })
     recent.set('a', 6)
     recent.set('b', 4)
     expect([drops, recent.size]).toEqual([0, 2])

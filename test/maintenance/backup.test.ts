@@ -19,7 +19,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { OperatorError } from '../../src/kit/operator-error.ts'
 import { ArchiveWriter } from '../../src/maintenance/archive.ts'
-import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
+import {
+  CHECKSUM_FILE,
+  formatChecksums,
+  MANIFEST_FILE,
+  type Manifest,
+} from '../../src/maintenance/manifest.ts'
 import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
@@ -90,7 +95,7 @@ async function forged(changes: Partial<Manifest>): Promise<string> {
   const archive = new ArchiveWriter(file, Date.parse(manifest.created_at))
   for (const { name } of manifest.files) await archive.addFile(name, join(unpacked, name), () => undefined)
   await archive.add(MANIFEST_FILE, JSON.stringify({ ...manifest, files: archive.written, ...changes }))
-  await archive.add(CHECKSUM_FILE, checksumsOf(archive.written))
+  await archive.add(CHECKSUM_FILE, formatChecksums(archive.written))
   await archive.end()
   await file.close()
   return path

@@ -18,7 +18,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
+import {
+  CHECKSUM_FILE,
+  formatChecksums,
+  MANIFEST_FILE,
+  type Manifest,
+} from '../../src/maintenance/manifest.ts'
 import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { SCHEMA_VERSION } from '../../src/store/embedded-file.ts'
 import { measured } from '../support/cli/measured.ts'
@@ -126,7 +131,7 @@ function craft({ parts = [part('strand.db', store)], declares = {}, manifest = {
     ...manifest,
   })
   const entries = [...parts, part(MANIFEST_FILE, described)]
-  const sums = checksumsOf([
+  const sums = formatChecksums([
     ...files,
     { name: MANIFEST_FILE, size: 0, sha256: sha256(Buffer.from(described)) },
   ])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { BATCH_MILLISECONDS, Broadcast, type Viewer } from '../../src/media/broadcast.ts'
-import { FLV_HEADER, flvTag, roleOf } from '../../src/media/flv.ts'
+import { classifyMessage, FLV_HEADER, flvTag } from '../../src/media/flv.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { HttpViewer } from '../../src/media/viewer.ts'
 import { AVC } from '../support/media/rtmp-client.ts'
@@ -166,7 +166,7 @@ test.each([
   ['the end of enhanced', [0x92, 0x68], 'frame'],
   ['the colours of enhanced', [0x94, 0x68], 'frame'],
 ] as const)('video of %s that begins with %p is a %s', (_, payload, role) => {
-  expect(roleOf(video(0, Buffer.from([...payload, 0, 0, 0])))).toBe(role)
+  expect(classifyMessage(video(0, Buffer.from([...payload, 0, 0, 0])))).toBe(role)
 })
 
 describe('over HTTP', () => {

@@ -1,6 +1,6 @@
 /** Broadcasts of a real encoder to the real server: its embedded media server, recordings, keys and publishers. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { must } from '../../src/kit/must.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import {
   type BroadcastChannel,
   BroadcastServer,
@@ -83,7 +83,7 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
         const shown = viewer.keyFrame
         return { shown, at: performance.now(), position: await server.mark(channel) }
       }
-      const early = await markWhile(must(viewers[0], 'a viewer'))
+      const early = await markWhile(assertDefined(viewers[0], 'a viewer'))
       await stop(first)
       const { encoder: second, viewer } = await publishAgain(channel)
       // The first key frame may be older than the viewer.

@@ -5,11 +5,11 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { familyOf, listProblems, queryParameters } from '../../src/contract/operation.ts'
 import { eventsPage } from '../../src/contract/reference/events.ts'
 import { markdownReference } from '../../src/contract/reference/markdown.ts'
 import { openapiDocument } from '../../src/contract/reference/openapi.ts'
-import { must } from '../../src/kit/must.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import { implementations } from '../../src/operations/index.ts'
 
 const named = (filter: (operation: (typeof operations)[number]) => boolean) =>
@@ -120,7 +120,7 @@ describe('the census', () => {
         expect([operation.id, Compile(returns).Check(example.answer)]).toEqual([operation.id, true])
       }
       for (const name of Object.keys(example.query ?? {})) {
-        expect(queryParametersOf(operation).properties).toHaveProperty(name)
+        expect(queryParameters(operation).properties).toHaveProperty(name)
       }
     }
   })
@@ -143,14 +143,14 @@ describe('the OpenAPI document', () => {
       const described = document.paths[operation.path]?.[operation.method.toLowerCase()]
       expect(described?.operationId).toBe(operation.id)
       expect(Object.keys(described?.responses ?? {})).toContain(String(operation.status ?? 200))
-      expect(problemsOf(operation).size).toBeGreaterThan(1)
+      expect(listProblems(operation).size).toBeGreaterThan(1)
     }
   })
 
   test('has every type of event as a webhook, with an example of the declared shape', () => {
     expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES.map(({ type }) => type))
     for (const each of EVENT_TYPES) {
-      const { schema, example } = must(
+      const { schema, example } = assertDefined(
         document.webhooks[each.type]?.post.requestBody.content['application/json'],
         `the body of ${each.type}`,
       )

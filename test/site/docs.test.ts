@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { familyOf, listProblems, queryParameters } from '../../src/contract/operation.ts'
 import { findAsset, islandScripts } from '../../src/site/assets.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -36,9 +36,9 @@ describe('/docs', () => {
       const [own = ''] = article.split('</article>')
       const names = [
         ...Object.keys(operation.params?.properties ?? {}),
-        ...Object.keys(queryParametersOf(operation).properties),
+        ...Object.keys(queryParameters(operation).properties),
         ...Object.keys(operation.body?.properties ?? {}),
-        ...problemsOf(operation),
+        ...listProblems(operation),
       ]
       expect(names.filter(name => !own.includes(`<code>${name}</code>`))).toEqual([])
     }

@@ -9,15 +9,15 @@ test('a browser stays known while its master key is in the ring, and the newest 
   const ring = new KeyRing([key('old', 1)])
   const browsers = new KnownBrowsers(ring)
   const cookie = browsers.remember(undefined, account('1'))
-  const id = browsers.idOf(cookie, account('1'))
+  const id = browsers.findBrowserId(cookie, account('1'))
   expect(id).toBe(cookie.slice(0, 20))
   ring.take([key('new', 2), key('old', 1)])
-  expect(browsers.idOf(cookie, account('1'))).toBe(id as string)
+  expect(browsers.findBrowserId(cookie, account('1'))).toBe(id as string)
   const marked = browsers.remember(cookie, account('1'))
   expect(marked).toHaveLength(cookie.length)
   ring.take([key('new', 2)])
-  expect(browsers.idOf(cookie, account('1'))).toBeUndefined()
-  expect(browsers.idOf(marked, account('1'))).toBe(id as string)
+  expect(browsers.findBrowserId(cookie, account('1'))).toBeUndefined()
+  expect(browsers.findBrowserId(marked, account('1'))).toBe(id as string)
 })
 
 test('of more than eight accounts the ones opened last are known', () => {
@@ -25,7 +25,9 @@ test('of more than eight accounts the ones opened last are known', () => {
   let cookie: string | undefined
   for (const id of ['1', '2', '3', '1', '4', '5', '6', '7', '8', '9'])
     cookie = browsers.remember(cookie, account(id))
-  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id => browsers.idOf(cookie, account(id)))
+  const known = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].filter(id =>
+    browsers.findBrowserId(cookie, account(id)),
+  )
   expect(known).toEqual(['1', '3', '4', '5', '6', '7', '8', '9'])
 })
 
@@ -41,8 +43,8 @@ test('a cookie that is not well formed, or names another password, is unknown', 
     cookie.slice(0, -1),
     `${cookie}${'0'.repeat(24 * 8)}`,
   ])
-    expect(browsers.idOf(odd, account('1'))).toBeUndefined()
-  expect(browsers.idOf(cookie, account('2'))).toBeUndefined()
-  expect(browsers.idOf(cookie, account('1', 'another hash'))).toBeUndefined()
-  expect(browsers.idOf(cookie, account('1', null))).toBeUndefined()
+    expect(browsers.findBrowserId(odd, account('1'))).toBeUndefined()
+  expect(browsers.findBrowserId(cookie, account('2'))).toBeUndefined()
+  expect(browsers.findBrowserId(cookie, account('1', 'another hash'))).toBeUndefined()
+  expect(browsers.findBrowserId(cookie, account('1', null))).toBeUndefined()
 })

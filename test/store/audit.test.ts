@@ -38,7 +38,7 @@ async function openWithBackDoor(engine: EngineName) {
       connection.run(statement)
       connection.close()
       // Reads that are made together share a view; what follows a command sees everything.
-      await store.commands.noteFact({ name: 'tampered', value: statement })
+      await store.commands.setFact({ name: 'tampered', value: statement })
       return
     }
     const client = new SQL(databaseUrl, { max: 1 })
@@ -313,7 +313,7 @@ for (const engine of engines) {
         Array.from({ length: 100 }, (_, n) => n + 1),
       )
       const before = new Date(NOW + 80_000).toISOString()
-      while ((await store.commands.forgetAudit({ before })) > 0);
+      while ((await store.commands.pruneAudit({ before })) > 0);
       expect((await changesOf(ids[7] ?? '')).map(row => row.seq)).toEqual(
         Array.from({ length: 20 }, (_, n) => n + 81),
       )
@@ -336,7 +336,7 @@ for (const engine of engines) {
       const before = new Date(NOW + 1200 * 1000).toISOString()
       let forgotten = 0
       for (let count = -1; count !== 0; forgotten += count)
-        count = await store.commands.forgetAudit({ before })
+        count = await store.commands.pruneAudit({ before })
       expect(forgotten).toBe(1201)
       expect(await store.audit.verify()).toMatchObject({
         rows: 300,

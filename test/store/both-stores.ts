@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import fc from 'fast-check'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { isRefusal } from '../../src/contract/problem.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
-import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { markerSortKey } from '../../src/store/queries/videos.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -126,12 +125,12 @@ async function prepare(store: Store, { users, games, organizations, benefits }: 
 }
 
 async function walk<Row>(
-  page: (window: Window) => MaybePromise<{ rows: readonly Row[]; more: boolean }>,
+  page: (window: PageRequest) => Promise<{ rows: readonly Row[]; more: boolean }>,
   key: (row: Row) => readonly (string | number)[],
   first: number,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  let window: Window = { first, direction: 'forward' }
+  let window: PageRequest = { first, direction: 'forward' }
   for (;;) {
     const { rows: next, more } = await page(window)
     expect(next.length).toBeLessThanOrEqual(first)

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Key } from '../../src/contract/page.ts'
-import { channelSearchOf, endOfPrefix, foundKey } from '../../src/domain/channel-search.ts'
-import { fold } from '../../src/domain/fold.ts'
-import { siteSearchOf } from '../../src/domain/site-search.ts'
-import { must } from '../../src/kit/must.ts'
+import { endOfPrefix, foundKey, parseChannelSearch } from '../../src/domain/channel-search.ts'
+import { normalizeName } from '../../src/domain/normalize-name.ts'
+import { parseSiteSearch } from '../../src/domain/site-search.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { Store } from '../../src/store/store.ts'
 import { runs } from '../support/properties.ts'
 import { engines } from '../support/server.ts'
@@ -21,13 +21,13 @@ const users = Array.from({ length: USERS }, (_, n) => ({
     n % 5 < 3 ? `Many ${(n * 31) % 100} of ${n}` : n % 5 === 3 ? `Mixed ${n}` : `u${(n * 7919) % USERS}`,
 }))
 
-const searchOf = (query: string) => must(channelSearchOf(query), 'a query')
+const searchOf = (query: string) => assertDefined(parseChannelSearch(query), 'a query')
 
 function expectedLogins(query: string): string[] {
   const search = searchOf(query)
   const fits = (name: string) => search.spellings.some(spelling => name.startsWith(spelling))
   return users
-    .filter(user => fits(user.login) || fits(fold(user.display_name)))
+    .filter(user => fits(user.login) || fits(normalizeName(user.display_name)))
     .map(user => user.login)
     .sort(
       (a, b) =>
@@ -75,13 +75,15 @@ for (const engine of engines) {
       })
 
     test('names that have a text inside, among thousands, and not without a bound', async () => {
-      const search = must(siteSearchOf('ny 12 of'), 'a search')
-      const expected = users.filter(user => fold(user.display_name).includes('ny 12 of'))
+      const search = assertDefined(parseSiteSearch('ny 12 of'), 'a search')
+      const expected = users.filter(user => normalizeName(user.display_name).includes('ny 12 of'))
       const found = await store.channelSearch.inside(search, 1000)
       expect(found.map(({ login }) => login).sort()).toEqual(expected.map(({ login }) => login).sort())
       expect(await store.channelSearch.inside(search, 5)).toHaveLength(5)
       for (const odd of ['%', '_', '!', 'm%y', 'ma_y'])
-        expect(await store.channelSearch.inside(must(siteSearchOf(odd), 'a search'), 10)).toEqual([])
+        expect(await store.channelSearch.inside(assertDefined(parseSiteSearch(odd), 'a search'), 10)).toEqual(
+          [],
+        )
       const answers = []
       for (let asked = 0; asked < 40; asked++) answers.push(store.channelSearch.inside(search, 5))
       const sizes = (await Promise.all(answers)).map(each => each.length)

@@ -289,14 +289,14 @@ for (const engine of engines) {
 
     test('a command that fails inside a group leaves the others alone', async () => {
       const [good, bad, alsoGood] = await Promise.allSettled([
-        store.commands.noteFact({ name: 'first', value: '1' }),
+        store.commands.setFact({ name: 'first', value: '1' }),
         store.commands.runSteps({
           steps: [
-            ['noteFact', { name: 'half', value: '1' }],
+            ['setFact', { name: 'half', value: '1' }],
             ['putGame', { id: '77' }],
           ],
         }),
-        store.commands.noteFact({ name: 'second', value: '1' }),
+        store.commands.setFact({ name: 'second', value: '1' }),
       ])
       expect([good?.status, bad?.status, alsoGood?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
       expect(await store.facts.find('half')).toBeUndefined()
@@ -306,11 +306,11 @@ for (const engine of engines) {
     test('a command that is refused inside a group leaves the others alone, and nothing of itself', async () => {
       const before = (await store.feed.head()).seq
       const [, named, gone, end] = await Promise.all([
-        store.commands.noteFact({ name: 'beside a refusal', value: '1' }),
+        store.commands.setFact({ name: 'beside a refusal', value: '1' }),
         store.commands.putGame({ id: '78', organization_id: 'none' }),
         store.commands.putMember({ organization_id: 'none', user_id: '2' }),
         store.commands.endStream({ user_id: '999', now: NOW }),
-        store.commands.noteFact({ name: 'behind a refusal', value: '1' }),
+        store.commands.setFact({ name: 'behind a refusal', value: '1' }),
       ])
       expect([named, gone, end]).toEqual([
         refuse('missing_parameter', 'name'),

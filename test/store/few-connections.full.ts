@@ -59,7 +59,7 @@ async function useAtOnce({ store }: Role, rounds: number): Promise<unknown[]> {
   await Promise.all(
     Array.from({ length: 4 }, (_, n) => [
       again(() => store.users.find(String(n))),
-      again(() => store.commands.noteFact({ name: `fact ${n}`, value: 'x' })),
+      again(() => store.commands.setFact({ name: `fact ${n}`, value: 'x' })),
       again(() => store.feed.head()),
     ]).flat(),
   )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { History } from '../../src/directory/history.ts'
 import { StreamFeedSubscriber } from '../../src/directory/stream-feed-subscriber.ts'
@@ -40,7 +40,7 @@ async function follow(store: Store) {
   await follower.catchUp()
   const history = new History(store, directory, follower, MAX_WAIT_MILLISECONDS)
   /** A page as an operation cuts it. */
-  const page = async (window: Window): Promise<StreamPage> => {
+  const page = async (window: PageRequest): Promise<StreamPage> => {
     const point = pointIn(window)
     if (point !== undefined && !directory.knows(point)) await history.reach(point)
     return directory.page({}, window)
@@ -200,9 +200,9 @@ for (const engine of engines) {
             first: 1,
             direction: 'forward',
             from: rankKey(last),
-            memory: page.memory,
+            cursorState: page.cursorState,
           })
-          expect(page.memory).toEqual(first.memory)
+          expect(page.cursorState).toEqual(first.cursorState)
         }
         seen.push(...page.rows.map(row => `${JSON.parse(row.json).user_id}: ${row.viewer_count}`))
         expect(seen).toEqual(['1: 4', '2: 2', '3: 1'])
@@ -218,7 +218,7 @@ for (const engine of engines) {
         far.wire.isCut = true
         await store.commands.reportViewers({ counts: [['3', 9]] })
         const { memory } = await near.page({ first: 1, direction: 'forward' })
-        const next: Window = { first: 5, direction: 'forward', from: [9, '3'], memory }
+        const next: PageRequest = { first: 5, direction: 'forward', from: [9, '3'], cursorState }
         const outcome = await page(next).catch(error => error)
         expect(outcome).toBeInstanceOf(Unavailable)
         far.wire.isCut = false
@@ -236,7 +236,7 @@ for (const engine of engines) {
         const after = async (seq: number, limit: number) =>
           (await store.feed.after(seq, limit)).filter(entry => entry.seq !== torn)
         const young = await follow({ ...fromAfar(store), feed: { ...store.feed, after } })
-        const { rows } = await young.page({ first: 5, direction: 'forward', from: [3, '1'], memory })
+        const { rows } = await young.page({ first: 5, direction: 'forward', from: [3, '1'], cursorState })
         expect(rows.map(row => row.viewer_count)).toEqual([2, 1])
         expect(young.directory.knows(point)).toBe(false)
       }))
@@ -252,7 +252,7 @@ for (const engine of engines) {
           [seq + 5, 'other'],
           [-7, ''],
         ]) {
-          const { rows } = await page({ first: 5, direction: 'forward', from: [2, '2'], memory })
+          const { rows } = await page({ first: 5, direction: 'forward', from: [2, '2'], cursorState })
           expect(rows.map(row => row.viewer_count)).toEqual([1])
         }
       }))

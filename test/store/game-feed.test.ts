@@ -1,12 +1,12 @@
 /** Every command that changes a live stream writes to the feed what totals by game need to be found again at an earlier point. */
 import { describe, expect, test } from 'bun:test'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { History } from '../../src/directory/history.ts'
 import { StreamFeedSubscriber } from '../../src/directory/stream-feed-subscriber.ts'
 import { pointIn } from '../../src/directory/stream-page.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { must } from '../../src/kit/must.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
@@ -15,7 +15,7 @@ import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const USERS = 12
 const GAMES = ['10', '20', '30', '40']
-const ALL: Window = { first: 100, direction: 'forward' }
+const ALL: PageRequest = { first: 100, direction: 'forward' }
 
 /** Another process on the same store: it reads the feed. */
 async function startProcess(store: Store) {
@@ -91,12 +91,12 @@ for (const engine of engines) {
       const before = await startProcess(store)
       const first = before.directory.pageOfGames(ALL)
       expect(first.rows).toHaveLength(4)
-      const window = { ...ALL, memory: first.memory }
+      const window = { ...ALL, memory: first.cursorState }
       for (const [title, command] of steps) {
         expect([title, await command(store)]).not.toEqual([title, { problem: expect.anything() }])
         await before.follower.catchUp()
         const after = await startProcess(store)
-        await after.history.reach(must(pointIn(window), 'a point'))
+        await after.history.reach(assertDefined(pointIn(window), 'a point'))
         const live = new Set(after.directory.pageOfGames(ALL).rows.map(row => row.id))
         const expected = first.rows.filter(row => live.has(row.id))
         expect([title, before.directory.pageOfGames(window).rows]).toEqual([title, expected])

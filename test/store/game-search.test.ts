@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Key } from '../../src/contract/page.ts'
-import { compareFound, gameSearchOf } from '../../src/domain/game-search.ts'
+import { compareFound, parseGameSearch } from '../../src/domain/game-search.ts'
 import { foundSortKey } from '../../src/store/queries/game-search.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { openStore } from '../support/store/stores.ts'
@@ -20,12 +20,12 @@ for (const engine of engines) {
       // Half of them have the same name.
       await writeAsBefore(
         place,
-        `insert into games (id, name, name_folded) ${numbers[0]}
+        `insert into games (id, name, name_normalized) ${numbers[0]}
          select cast(n as text), 'Game ' || number, 'game ' || number
          from (select n, case when n % 2 = 0 then 1 else 1 + n % 1000 end as number from ${numbers[1]}) as numbered`,
       )
       for (const query of ['game 1', 'ame 1', 'gam']) {
-        const search = gameSearchOf(query)
+        const search = parseGameSearch(query)
         if (search === undefined) throw new Error('nothing to look for')
         const found: { readonly id: string; readonly key: Key }[] = []
         let from: Key | undefined

@@ -168,8 +168,8 @@ test('commands that look up the same row each get a copy', async () => {
   const combiner = new Combiner({ all: async <Row>() => [row] as Row[], run: async () => 0 })
   const lookup: Lookup<typeof row> = { column: 'id', select: sql`select id, tags from t`, by: sql`id` }
   const [[first], [second]] = await Promise.all([
-    combiner.rowsOf(lookup, ['1']),
-    combiner.rowsOf(lookup, ['1', '1']),
+    combiner.lookUp(lookup, ['1']),
+    combiner.lookUp(lookup, ['1', '1']),
   ])
   Object.assign(first ?? {}, { tags: [] })
   expect(second).toEqual({ id: '1', tags: '[]' })

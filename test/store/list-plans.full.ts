@@ -7,7 +7,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Operation } from '../../src/contract/operation.ts'
-import type { Key, Page, Window } from '../../src/contract/page.ts'
+import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import { Problem } from '../../src/contract/problem.ts'
 import { TRANSFER_TYPES } from '../../src/contract/resources/transfer.ts'
 import { Directory } from '../../src/directory/directory.ts'
@@ -192,7 +192,7 @@ async function walk(
 ): Promise<number> {
   let most = 0
   const { operation } = implementation
-  const ask = async (window: Window) => {
+  const ask = async (window: PageRequest) => {
     let last: { from: Key; memory?: Key } | undefined
     const paginate = <Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key) => {
       const row = page.rows.at(-1)
@@ -304,7 +304,10 @@ for (const engine of engines) {
       }, 0)
       // Half of twenty thousand entitlements are of one user and one organization, and none has this benefit.
       const filter = { user_id: '1', benefit_id: 'b501' }
-      const [pages, window] = [[], { first: PAGE_SIZE, direction: 'forward' } as const] as [unknown[], Window]
+      const [pages, window] = [[], { first: PAGE_SIZE, direction: 'forward' } as const] as [
+        unknown[],
+        PageRequest,
+      ]
       for (let from: Key | undefined, more = true; more; ) {
         notes.rows = 0
         const page = await services.store.entitlements.page(filter, { ...window, ...(from && { from }) })

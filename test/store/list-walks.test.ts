@@ -1,7 +1,6 @@
 /** Lists that are merged from ranges, or picked from others, show every row that matches exactly once and in order. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Key, Page, Window } from '../../src/contract/page.ts'
-import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
+import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { decimalSortKey, idSortKey } from '../../src/store/keyset-order.ts'
 import { auditSortKey } from '../../src/store/queries/audit-rows.ts'
@@ -24,7 +23,7 @@ function combinations(values: Readonly<Record<string, readonly string[]>>): Filt
 }
 
 async function walk<R>(
-  page: (window: Window) => MaybePromise<Page<R>>,
+  page: (window: PageRequest) => Promise<Page<R>>,
   keyOf: (row: R) => Key,
   first: number,
 ): Promise<R[]> {

@@ -35,7 +35,7 @@ describe.skipIf(!engines.includes('postgres'))('rows locked by another session',
     await place.remove()
   })
 
-  const write = (name: string, value: string) => store.commands.noteFact({ name, value })
+  const write = (name: string, value: string) => store.commands.setFact({ name, value })
   /** Repeats a write until `isOver`, and counts what comes of it. */
   const writeUntil = async (isOver: () => boolean, name: (n: number) => string) => {
     const counts = { ok: 0, refused: 0, longest: 0 }

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { checksumsOf, type SchemaOptions } from '../../src/store/engines/migrate.ts'
+import { computeChecksums, type SchemaOptions } from '../../src/store/engines/migrate.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { SchemaRefused } from '../../src/store/engines/schema-state.ts'
@@ -158,7 +158,7 @@ for (const engine of engines) {
         await bench.migrate()
         const noted = await bench.versions()
         const dialect = engine === 'sqlite' ? sqliteDialect : postgresDialect
-        expect(noted.map(row => row.checksum)).toEqual([...checksumsOf(migrations, dialect)])
+        expect(noted.map(row => row.checksum)).toEqual([...computeChecksums(migrations, dialect)])
       }))
 
     test('one that was edited after use is refused, by its number, and nothing is changed', () =>

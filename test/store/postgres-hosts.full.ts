@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 import { createLog } from '../../src/kit/log.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { translatePostgresError } from '../../src/store/engines/postgres-connection.ts'
-import { openPools, poolsOf } from '../../src/store/engines/postgres-pools.ts'
+import { listPools, openPools } from '../../src/store/engines/postgres-pools.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { timed } from '../support/browser/lateness.ts'
@@ -38,7 +38,7 @@ async function openBehindCable(before: readonly string[] = []) {
   }
 }
 
-const write = (store: Store, value: string) => store.commands.noteFact({ name: 'test', value })
+const write = (store: Store, value: string) => store.commands.setFact({ name: 'test', value })
 const read = (store: Store) => store.facts.find('test')
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -179,7 +179,7 @@ describe.skipIf(!engines.includes('postgres'))('a process that hangs inside a tr
     resumed.resolve()
     expect(await hung).toBeInstanceOf(Unavailable)
     expect(await read(store)).toBe('after')
-    await Promise.all(poolsOf(pools).map(pool => pool.close(1)))
+    await Promise.all(listPools(pools).map(pool => pool.close(1)))
     await store.close()
     await place.remove()
   })

@@ -1,10 +1,10 @@
 /** How a PostgreSQL that is in use is migrated: in steps that give up their turn, continue after an interruption, and report it. */
 import { describe, expect, test } from 'bun:test'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
-import { stepsOf } from '../../src/store/engines/postgres-steps.ts'
+import { splitSteps } from '../../src/store/engines/postgres-steps.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
-import { statementsOf } from '../../src/store/sql/statements.ts'
+import { splitStatements } from '../../src/store/sql/statements.ts'
 import { engines } from '../support/server.ts'
 import { nextMigration } from '../support/store/next-migration.ts'
 import { useMigration } from './postgres-migration.ts'
@@ -21,7 +21,7 @@ create unique index if not exists users_by_word on users (word);
 drop index if exists users_by_number;
 update users set note = '';
 `
-    expect(stepsOf(text)).toEqual([
+    expect(splitSteps(text)).toEqual([
       {
         kind: 'transaction',
         statements: [
@@ -52,7 +52,7 @@ update users set note = '';
   test('of every migration are understood: each statement may run again, and no index is missed', () => {
     for (const { text } of migrations) {
       const rendered = text(postgresDialect)
-      const statements = statementsOf(rendered)
+      const statements = splitStatements(rendered)
       for (const [index, statement] of statements.entries()) {
         const [, trigger] = /^create trigger (\w+)/.exec(statement) ?? []
         // PostgreSQL has no such clause for triggers: one is dropped right before.
@@ -69,7 +69,7 @@ update users set note = '';
       const inUse = [...rendered.matchAll(/create (?:unique )?index if not exists (\w+)\s+on (\w+)/g)]
         .filter(([, , table]) => !made.has(table))
         .map(([, name]) => name)
-      const built = stepsOf(rendered).flatMap(step => (step.kind === 'build' ? [step.index] : []))
+      const built = splitSteps(rendered).flatMap(step => (step.kind === 'build' ? [step.index] : []))
       expect(built).toEqual(inUse as string[])
     }
   })
@@ -90,7 +90,7 @@ create or replace function f() returns trigger language plpgsql as $$
 
 drop table if exists d;
 `
-  const statements = statementsOf(text)
+  const statements = splitStatements(text)
   expect(statements.map(statement => statement.split(' ').slice(0, 2).join(' '))).toEqual([
     'create trigger',
     'create or',

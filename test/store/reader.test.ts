@@ -41,7 +41,7 @@ describe('the reader of SQLite', () => {
       Array.from({ length: 8 }, async (_, n) => {
         for (let round = 0; round < 200; round++) {
           const value = String(round)
-          await store.commands.noteFact({ name: `fact ${n}`, value })
+          await store.commands.setFact({ name: `fact ${n}`, value })
           expect(await store.facts.find(`fact ${n}`)).toBe(value)
         }
       }),
@@ -81,7 +81,7 @@ describe('the reader of SQLite', () => {
       },
       async () => {
         while (reading) {
-          await store.commands.noteFact({ name: 'here', value: 'x' })
+          await store.commands.setFact({ name: 'here', value: 'x' })
           await hold()
         }
       },
@@ -92,7 +92,7 @@ describe('the reader of SQLite', () => {
       const engine = await openSqliteEngine(file)
       let stale = 0
       for (let n = 0; n < 200; n++) {
-        await engine.run('noteFact', { name: 'elsewhere', value: String(n) })
+        await engine.run('setFact', { name: 'elsewhere', value: String(n) })
         if (Number(await (await fetch(url)).text()) !== n) stale += 1
       }
       process.stdout.write(stale + ' stale')
@@ -108,7 +108,7 @@ describe('the reader of SQLite', () => {
   }, 30_000)
 
   test('a view ends with its turn, so the log can be folded into the file', async () => {
-    await store.commands.noteFact({ name: 'one', value: '1' })
+    await store.commands.setFact({ name: 'one', value: '1' })
     await store.facts.find('one')
     await nextTurn()
     const folded = other.query('pragma wal_checkpoint(truncate)').get() as { busy: number }

@@ -1,6 +1,6 @@
 /** What is read of streams after their ranks, on both engines. */
 import { describe, expect, test } from 'bun:test'
-import type { Window } from '../../src/contract/page.ts'
+import type { PageRequest } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { StreamFeedSubscriber } from '../../src/directory/stream-feed-subscriber.ts'
 import { createLog } from '../../src/kit/log.ts'
@@ -10,7 +10,7 @@ import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
-const ALL: Window = { first: 100, direction: 'forward' }
+const ALL: PageRequest = { first: 100, direction: 'forward' }
 const log = createLog({ level: 'warn', readable: false, write: () => undefined })
 
 /** As a server loads its directory. */

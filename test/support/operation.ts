@@ -3,7 +3,7 @@
  * declaration alone (tokens, scopes, malformed input, faults), and fails if a declared problem is left without a proof.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { familyOf, type Operation, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { familyOf, listProblems, type Operation, queryParameters } from '../../src/contract/operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../../src/contract/problem.ts'
 import { OPENID, SCOPES } from '../../src/contract/scope.ts'
 import {
@@ -93,8 +93,8 @@ export function describeOperation(operation: Operation, frame: Frame, body: (pro
 
   test(`${operation.id}: every declared problem is proved`, () => {
     const proved = new Set(fails.map(([name]) => name))
-    expect([...problemsOf(operation)].filter(name => !proved.has(name))).toEqual([])
-    expect([...proved].filter(name => !problemsOf(operation).has(name))).toEqual([])
+    expect([...listProblems(operation)].filter(name => !proved.has(name))).toEqual([])
+    expect([...proved].filter(name => !listProblems(operation).has(name))).toEqual([])
     expect(oks.length).toBeGreaterThan(0)
   })
 }
@@ -165,7 +165,7 @@ type Implied = [ProblemName, string, FailingCall]
 
 /** What the declaration alone lets us break. */
 function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
-  const names = problemsOf(operation)
+  const names = listProblems(operation)
   const implied: Implied[] = []
   const add = (
     name: ProblemName,
@@ -292,7 +292,7 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
       path: withSegment(operation.path, ask.path ?? '', name, 'a%00b'),
     }))
   }
-  const query = queryParametersOf(operation)
+  const query = queryParameters(operation)
   const scalar = Object.entries(query.properties).find(([, schema]) => !('items' in schema))?.[0]
   if (scalar !== undefined) {
     add('repeated_parameter', `when ${scalar} is given twice`, ask => ({

@@ -9,7 +9,7 @@ import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
-import { lazily } from '../../src/kit/lazily.ts'
+import { lazy } from '../../src/kit/lazy.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type Config, readConfig } from '../../src/server/config.ts'
 import { type StrandServer, startServer } from '../../src/server/serve.ts'
@@ -254,7 +254,7 @@ function bodyOf(response: Response, text: string): unknown {
 
 const describe = (strict: boolean) =>
   new Documented(openapiDocument({ version: '0', serverUrl: 'http://localhost', strict }) as never)
-const documents = { lenient: lazily(() => describe(false)), strict: lazily(() => describe(true)) }
+const documents = { lenient: lazy(() => describe(false)), strict: lazy(() => describe(true)) }
 
 /** Every answer that a test gets from an operation is as the OpenAPI document of the server's mode describes it. */
 function requireDocumented(

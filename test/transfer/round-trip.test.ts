@@ -1,6 +1,6 @@
 /** Out of one store, into another, out again: the same bytes, whichever engines the stores are on. */
 import { describe, expect, test } from 'bun:test'
-import { hashOf } from '../../src/auth/tokens.ts'
+import { hashToken } from '../../src/auth/tokens.ts'
 import { engines } from '../support/server.ts'
 import { expectRoundTrips, textOf, ways, withStations } from './round-trip.ts'
 import { exported, imported, type Station } from './stations.ts'
@@ -48,7 +48,7 @@ describe.each(ways)('from %s to %s', (from, to) => {
           timeCost: 1,
         }),
       })
-      await store.commands.setClientSecret({ id: client.id, secret_hash: hashOf('secret') })
+      await store.commands.setClientSecret({ id: client.id, secret_hash: hashToken('secret') })
       const rotated = streamKeys.mint(user.id, 2)
       const valid_until = '2026-01-01T00:00:00.000Z'
       await store.commands.rotateStreamKey({
@@ -81,7 +81,7 @@ describe.each(ways)('from %s to %s', (from, to) => {
       expect(await guestOf()).toBe(guest.key)
       const hashes = other.streamKeys.lookupHashes(guest.key)
       expect((await other.store.streamKeys.channelOf(hashes, '2025'))?.user_id).toBe(user.id)
-      expect((await other.store.clients.credentials(client.id))?.secret_hash).toBe(hashOf('secret'))
+      expect((await other.store.clients.credentials(client.id))?.secret_hash).toBe(hashToken('secret'))
       const hash = (await other.store.accounts.credentials(user.login))?.password_hash
       expect(await Bun.password.verify('swordfish', hash ?? '')).toBe(true)
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { frameRates } from '../../../src/contract/resources/marker-file.ts'
-import { chaptersOf } from '../../../src/domain/marker-export/chapters.ts'
+import { toChapters } from '../../../src/domain/marker-export/chapters.ts'
 import { writeMarkers } from '../../../src/domain/marker-export/formats.ts'
 import {
   FRAME_RATES,
@@ -280,7 +280,7 @@ describe('chapters', () => {
       [7, ''],
       [7300, 'after the end'],
     ])
-    expect(chaptersOf(given)).toEqual([
+    expect(toChapters(given)).toEqual([
       { start: 5, end: 7, name: 'one / two' },
       { start: 7, end: 7300, name: 'Marker 3' },
       { start: 7300, end: 7301, name: 'after the end' },
@@ -290,7 +290,7 @@ describe('chapters', () => {
   test('in WebVTT they are read back, whatever their names contain', () => {
     holds(given => {
       expect(readWebvtt(writeMarkers('vtt', given))).toEqual(
-        chaptersOf(given).map(({ start, end, name }) => ({ start, end, text: name })),
+        toChapters(given).map(({ start, end, name }) => ({ start, end, text: name })),
       )
     })
   })

@@ -4,7 +4,7 @@
  * alone, pages, filters, and rows that are deleted.
  */
 import { expect } from 'bun:test'
-import { type Operation, queryParametersOf } from '../../../src/contract/operation.ts'
+import { type Operation, queryParameters } from '../../../src/contract/operation.ts'
 import { describeOperation, type Proofs, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { asOperator, byNumber, expectEmpty, idsOf, naming, UNKNOWN_UUID, walk } from './operator.ts'
@@ -231,7 +231,7 @@ function listsPages({ ok, fails }: Proofs, list: Operation, { ids }: Resource, c
     return calls.list(server, { after: users.body.pagination.cursor })
   })
 
-  if (queryParametersOf(list).properties.organization_id === undefined) return
+  if (queryParameters(list).properties.organization_id === undefined) return
   ok('filters by organization, page by page; one that does not exist has no rows', async server => {
     const { organization, other_organization } = server.world
     for (const { id } of [organization, other_organization]) await calls.make(server, { organization_id: id })

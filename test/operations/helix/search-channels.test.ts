@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { searchChannels } from '../../../src/contract/helix/search-channels.ts'
-import { fold } from '../../../src/domain/fold.ts'
+import { normalizeName } from '../../../src/domain/normalize-name.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import { runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
@@ -272,15 +272,15 @@ describeOperation(
             login: `zz${person.login}`,
             names: [
               `zz${person.login}`,
-              fold(`zz${person.display_name}`),
-              ...(game ? [fold(game.name)] : []),
+              normalizeName(`zz${person.display_name}`),
+              ...(game ? [normalizeName(game.name)] : []),
             ],
             live: person.live,
           })
         }
         await server.settle()
         const expected = (query: string, live_only: boolean) => {
-          const folded = fold(query)
+          const folded = normalizeName(query)
           const spellings = [folded, folded.replaceAll(' ', '_'), folded.replaceAll(' ', '')]
           const begins = (name: string | undefined) => spellings.some(each => name?.startsWith(each))
           const fitting = model.filter(({ names: [login, name, game], live }) =>

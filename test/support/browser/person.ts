@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { expiry, hashOf, mintSecret } from '../../../src/auth/tokens.ts'
+import { expiry, hashToken, mintSecret } from '../../../src/auth/tokens.ts'
 import { isoMillis } from '../../../src/kit/clock.ts'
 import type { TestServer } from '../server.ts'
 
@@ -51,7 +51,7 @@ export class Person {
     const secret = mintSecret('session')
     const now = clock.now()
     const session = {
-      hash: hashOf(secret),
+      hash: hashToken(secret),
       id: crypto.randomUUID(),
       user_id,
       expires_at: expiry(now, 3600),

@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PublicVideo } from '../../../src/contract/resources/video.ts'
-import { must } from '../../../src/kit/must.ts'
+import { assertDefined } from '../../../src/kit/assert-defined.ts'
 import { STORE_WAIT } from '../cli/nodes.ts'
 import { type Environment, StrandProcess } from '../cli/strand-process.ts'
 import { Canaries, contentsOf } from '../server/canaries.ts'
@@ -298,7 +298,7 @@ export const keyFramesOf = (file: Uint8Array): Tag[] =>
  */
 export async function expectSeekable(url: string, start: number): Promise<void> {
   const frames = keyFramesOf(await fetch(url).then(response => response.bytes()))
-  const { milliseconds } = must(frames[frames.length >> 1], 'a key frame')
+  const { milliseconds } = assertDefined(frames[frames.length >> 1], 'a key frame')
   const position = milliseconds / 1000 - start - 0.05
   const [sought, read] = [await pictureAt(url, position, 'seek'), await pictureAt(url, position, 'read')]
   expect([sought.length, sought.equals(read)]).toEqual([64 * 48 * 3, true])

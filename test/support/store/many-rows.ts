@@ -62,7 +62,7 @@ const TABLES: readonly Rows[] = [
   rows('games', SOME_THOUSAND, {
     id: text('n'),
     name: `'Game ' || ${text(skewed(1000))}`,
-    name_folded: `'game ' || ${text(skewed(1000))}`,
+    name_normalized: `'game ' || ${text(skewed(1000))}`,
     organization_id: `case when n % 10 = 0 then null else 'o' || ${text(skewed(500))} end`,
   }),
   rows('benefits', SOME_THOUSAND, {

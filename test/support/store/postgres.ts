@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { lazily } from '../../../src/kit/lazily.ts'
+import { lazy } from '../../../src/kit/lazy.ts'
 import { openPostgresEngine } from '../../../src/store/engines/postgres.ts'
 import { memory } from './memory.ts'
 import { findBinaries } from './postgres-binaries.ts'
@@ -119,7 +119,7 @@ export function createDatabase(url: string, name: string, template: string | und
 }
 
 /** That of the run serves all tests of a process, which would otherwise connect for each database. */
-const ownServer = lazily(() => new SQL(process.env.TEST_DATABASE_URL ?? '', { max: 4 }))
+const ownServer = lazy(() => new SQL(process.env.TEST_DATABASE_URL ?? '', { max: 4 }))
 
 /** Runs a statement as the superuser. */
 export async function administer(url: string, statement: string): Promise<void> {
