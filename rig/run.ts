@@ -15,7 +15,7 @@ const strike = () =>
     run: async (plan, folder, lifetime) => ((await runEverything(plan, folder, lifetime)) ? 0 : 1),
   })
 
-/** The runtime asks for 256 things at once and no more, unless its surroundings said otherwise when it was started. */
+/** The runtime asks for 256 things at once and no more, unless its environment sets another limit when it is started. */
 async function startAgainWithRoom(): Promise<number> {
   const child = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
     env: { ...process.env, [ROOM]: '4096' },

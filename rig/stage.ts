@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lifetime } from '../src/kit/lifetime.ts'
-import { freePort } from '../test/support/postgres.ts'
+import { freePort } from '../test/support/store/postgres.ts'
 import { Balancer } from './cluster/balancer.ts'
 import { DatabaseLink, type Passage } from './cluster/database-link.ts'
 import { PostgresCluster } from './cluster/postgres-cluster.ts'
@@ -35,7 +35,7 @@ export async function openStage(
 ): Promise<Stage> {
   const databases = join(folder, 'postgres')
   mkdirSync(databases)
-  // PostgreSQL may run as somebody else, who must get through.
+  // PostgreSQL may run as another user, who must get through.
   chmodSync(folder, 0o711)
   const postgres = await PostgresCluster.create(databases, lifetime)
   const operatorToken = randomBytes(20).toString('hex')
@@ -80,7 +80,7 @@ export async function openStage(
   }
 }
 
-/** A node is told all three addresses, or one that always leads to the primary. */
+/** A node has all three addresses, or one that always leads to the primary. */
 function openLinks(postgres: PostgresCluster, hosts: Hosts): Promise<DatabaseLink[]> {
   const targets =
     hosts === 'all' ? postgres.nodes.map(each => () => each.port) : [() => postgres.primary.port]

@@ -26,7 +26,7 @@ export interface World {
   readonly churning: readonly string[]
   /** Live broadcasters who set markers. */
   readonly marking: readonly TokenHolder[]
-  /** Somebody who asks too often, and somebody who does not. */
+  /** A caller that asks too often, and one that does not. */
   readonly greedy: TokenHolder
   readonly modest: TokenHolder
   /** Users who never go live. */
@@ -60,10 +60,10 @@ export async function makeWorld(
   const steady = [...named(1, streams), ...marking]
   const churning = named(2, CHURNING)
   const silent = named(4, 10)
-  const everybody = [...steady, ...churning, ...silent]
+  const everyone = [...steady, ...churning, ...silent]
   const started_at = `${new Date().toISOString().slice(0, 19)}Z`
   await importLines(node, operatorToken, [
-    ...everybody.map(id => ({ type: 'user', id, login: `person_${id}` })),
+    ...everyone.map(id => ({ type: 'user', id, login: `person_${id}` })),
     ...steady.map(id => {
       return { type: 'stream', id: `9${id}`, user_id: id, started_at, viewer_count: Number(id) % 97 }
     }),
@@ -92,7 +92,7 @@ export async function makeWorld(
   }
 }
 
-/** Entitlements that nobody else writes: each fault has its own, so that no late write of one reaches the next. */
+/** Entitlements that no other load writes: each fault has separate ones, so that no late write of one reaches the next. */
 export async function grantGroups(caller: Caller, world: World, count: number): Promise<EntitlementGroup[]> {
   const now = Date.now()
   const groups: EntitlementGroup[] = []

@@ -1,6 +1,6 @@
 /**
- * Events to webhooks and to WebSockets: how many messages per second arrive, how late they are at a fixed rate, and what a
- * change costs if somebody listens. Every change is the title of a channel, and the title is the time at which it was sent.
+ * Events to webhooks and to WebSockets: how many messages per second arrive, their delay at a fixed rate, and what a
+ * change costs with a listener. Every change is the title of a channel, and the title is the time at which it was sent.
  * Server, database, senders and receivers share all cores.
  */
 import { copyStore, type Measure, type Result } from '../bench.ts'

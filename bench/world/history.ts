@@ -6,7 +6,7 @@ import type { BenchWorld, Holding } from './world.ts'
 const START = Date.parse('2026-01-01T00:00:00Z')
 const INTERVAL = 500
 const FULFILLED_AFTER = 60_000
-const AT_ONCE = 100
+const BATCH_SIZE = 100
 /** Calls that wait together, so that they share commits. */
 const WAITING = 4
 const FIRST_HOLDER = 700_000_000
@@ -50,7 +50,7 @@ async function writeFile(file: string, lines: Iterable<object>): Promise<void> {
 async function inCalls(all: Iterable<Granted>, call: (granted: readonly Granted[]) => Promise<unknown>) {
   let [batch, waiting]: [Granted[], Promise<unknown>[]] = [[], []]
   for (const each of all) {
-    if (batch.push(each) < AT_ONCE) continue
+    if (batch.push(each) < BATCH_SIZE) continue
     waiting.push(call(batch))
     batch = []
     if (waiting.length < WAITING) continue

@@ -1,9 +1,9 @@
 /**
- * What stands in front of the nodes: each request goes to the next one, whatever connection it came on, over a connection
- * of its own. A node that refuses a connection has not seen the request, so the next one gets it; so does a request that
+ * What stands in front of the nodes: each request goes to the next one, whatever connection it came on, over a
+ * separate connection. A node that refuses a connection has not seen the request, so the next one gets it; so does a request that
  * may be repeated and lost its connection. Anything else that was not answered may have happened: the caller hears 502 or
  * 504. A page of the directory that a node answers with 503 is asked for at the next one. That is what deploy/nginx.conf
- * does. A node whose /readyz says no, or nothing, is passed over as long as there is another one.
+ * does. A node whose /readyz fails, or is silent, is passed over as long as there is another one.
  */
 import type { StrandNode } from './strand-node.ts'
 
@@ -14,7 +14,7 @@ const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
 const DIRECTORY = new Set(['/helix/streams', '/helix/streams/followed'])
 const REFUSALS = new Set(['ConnectionRefused', 'ECONNREFUSED'])
 
-/** The header that says who answered. */
+/** The header that names the node. */
 export const SERVED_BY = 'x-served-by'
 
 export class Balancer {
@@ -104,6 +104,6 @@ export class Balancer {
         })
       }
     }
-    return new Response('nobody is there', { status: 502 })
+    return new Response('no node answers', { status: 502 })
   }
 }

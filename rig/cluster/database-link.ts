@@ -4,7 +4,7 @@ import { connect as connectTo, createServer, type Server, type Socket } from 'no
 export type Passage = 'open' | 'cut' | 'answers cut'
 
 /**
- * The wire between one Strand node and one PostgreSQL server. A cut link loses nothing and says nothing: bytes wait, as
+ * The wire between one Strand node and one PostgreSQL server. A cut link loses nothing and closes nothing: bytes wait, as
  * they would in the buffers of a network that drops packets, and arrive when it is open again. One thing differs from a
  * network: a new connection is taken even while the link is cut, and only then hears nothing.
  */
@@ -20,7 +20,7 @@ export class DatabaseLink {
     this.#server = createServer({ pauseOnConnect: true }, node => this.#startupMessage(node))
   }
 
-  /** `target` gives the port to connect to, asked anew for each connection. */
+  /** `target` gives the port to connect to, looked up for each connection. */
   static async open(target: () => number): Promise<DatabaseLink> {
     const link = new DatabaseLink(target)
     await new Promise<void>(resolve => link.#server.listen(0, '127.0.0.1', resolve))

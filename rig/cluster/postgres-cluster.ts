@@ -1,8 +1,8 @@
 /**
  * A primary and two standbys. A write is acknowledged when one standby has it as well: `ANY 1` of the two others, which is
- * what each of the three is told, for the day when it is the primary.
+ * the settings of each of the three, for the day when it is the primary.
  *
- * Whoever runs Strand has a program that fails over: pg_auto_failover, Patroni, a managed service. Here the rig does it
+ * An installation of Strand has a program that fails over: pg_auto_failover, Patroni, a managed service. Here the rig does it
  * itself, in the order that matters. First both standbys stop listening to the old primary, so that nothing it still sends
  * can be acknowledged; then the one with the most is promoted, and the other one follows it.
  */
@@ -11,8 +11,8 @@ import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SQL } from 'bun'
 import type { Lifetime } from '../../src/kit/lifetime.ts'
-import { freePort } from '../../test/support/postgres.ts'
-import { type Binaries, findBinaries } from '../../test/support/postgres-binaries.ts'
+import { freePort } from '../../test/support/store/postgres.ts'
+import { type Binaries, findBinaries } from '../../test/support/store/postgres-binaries.ts'
 import { PostgresNode } from './postgres-node.ts'
 
 const NAMES = ['n1', 'n2', 'n3'] as const
@@ -83,7 +83,7 @@ export class PostgresCluster {
   }
 
   /**
-   * Makes a standby the primary. The old one is dead, or paused and so unable to say anything; the caller has seen to that.
+   * Makes a standby the primary. The old one is dead, or paused and so unable to answer; the caller has seen to that.
    * Gives how long it took, in milliseconds.
    */
   async failOver(): Promise<number> {
@@ -110,7 +110,7 @@ export class PostgresCluster {
   async acknowledgeAlone(): Promise<void> {
     await this.#primary.ask(`alter system set synchronous_standby_names = ''`)
     await this.#primary.ask('select pg_reload_conf()')
-    await until('the primary waits for nobody', async () => {
+    await until('the primary waits for no standby', async () => {
       const [row] = await this.#primary.ask<{ synchronous_standby_names: string }>(
         'show synchronous_standby_names',
       )
@@ -123,7 +123,7 @@ export class PostgresCluster {
     await Promise.all(this.standbys.map(each => follow(each, '')))
   }
 
-  /** Makes a server that fell behind a standby again, from a copy of the primary taken while that one goes on. */
+  /** Makes a server that fell behind a standby again, from a copy of the running primary. */
   async rebuild(node: PostgresNode): Promise<void> {
     await node.kill()
     rmSync(node.folder, { recursive: true, force: true })
@@ -151,12 +151,12 @@ export class PostgresCluster {
 const connectionTo = (primary: PostgresNode, standby: PostgresNode) =>
   `host=127.0.0.1 port=${primary.port} user=postgres application_name=${standby.name} connect_timeout=3`
 
-/** Tells a standby whom to follow, and waits until it no longer listens to anybody else. */
+/** Sets the primary of a standby, and waits until it no longer listens to another one. */
 async function follow(standby: PostgresNode, connection: string): Promise<void> {
   await standby.ask(`alter system set primary_conninfo = '${connection}'`)
   await standby.ask('select pg_reload_conf()')
   if (connection !== '') return
-  await until(`${standby.name} listens to nobody`, async () => {
+  await until(`${standby.name} listens to no primary`, async () => {
     const receivers = await standby.ask('select pid from pg_stat_wal_receiver')
     return receivers.length === 0
   })

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import type { Binaries } from '../../test/support/postgres-binaries.ts'
+import type { Binaries } from '../../test/support/store/postgres-binaries.ts'
 
 const START_MILLISECONDS = 30_000
 const LEFT_BEHIND = ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'backup_label']
 
-/** One PostgreSQL server with a folder of its own. Its port stays the same whatever happens to it. */
+/** One PostgreSQL server with a separate folder. Its port stays the same whatever happens to it. */
 export class PostgresNode {
   readonly name: string
   readonly port: number
@@ -59,7 +59,7 @@ export class PostgresNode {
     await this.#server?.exited
   }
 
-  /** Nothing of it runs any more, and nobody is told. */
+  /** Stops everything at once, without notice. */
   pause(): void {
     this.#signalAll('SIGSTOP')
   }
@@ -68,7 +68,7 @@ export class PostgresNode {
     this.#signalAll('SIGCONT')
   }
 
-  /** Each of its processes is the leader of a group of its own, so that they have to be found one by one. */
+  /** Each of its processes is the leader of a separate group, so that they have to be found one by one. */
   #signalAll(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     const pid = this.#server?.pid
     if (pid === undefined) return
@@ -91,7 +91,7 @@ export class PostgresNode {
     }
   }
 
-  /** A connection that somebody keeps; they close it. */
+  /** A connection that the caller keeps and closes. */
   connect(): SQL {
     return new SQL(this.url('strand'), { max: 1, connectionTimeout: 3, idleTimeout: 0 })
   }

@@ -22,7 +22,7 @@ export async function changeViewers(
   const underWay = new Set<Promise<unknown>>()
   let asked = 0
   while (goOn()) {
-    // Nobody waits for an answer, unless too many do: a server that hangs must not end the changes.
+    // No caller waits for an answer, unless too many do: a server that hangs must not end the changes.
     while (
       underWay.size < MAX_UNDER_WAY &&
       asked * together < ((performance.now() - began) * perSecond) / 1000
@@ -46,7 +46,7 @@ export async function changeViewers(
   return (together * caller.asked.filter(each => each.status === 204).length) / seconds
 }
 
-/** How often the nodes have said something in their logs. */
+/** How often the nodes have logged something. */
 export function countInLogs({ stage }: Ground, words: string): number {
   return stage.nodes.reduce((sum, node) => sum + node.log().split(words).length - 1, 0)
 }

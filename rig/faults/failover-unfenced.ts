@@ -4,7 +4,7 @@ import { atMost, longestSilence, usualFindings } from './findings.ts'
 const BESIDE_EACH_OTHER_MILLISECONDS = 5000
 
 /**
- * F8, as it must not be done: whoever fails over promotes a standby while the old primary lives on and everybody still
+ * F8, as it must not be done: a standby is promoted while the old primary lives on and every node still
  * reaches it. It cannot acknowledge writes, for no standby copies them any more; but it answers reads.
  */
 export const failoverUnfenced: Fault = {

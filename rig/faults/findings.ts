@@ -30,7 +30,7 @@ export function shown(value: number): string {
   ).toLocaleString('en-US')
 }
 
-/** What must hold whatever happens: nothing acknowledged is lost, nothing is torn, nobody is told nonsense. */
+/** What must hold whatever happens: nothing acknowledged is lost, nothing is torn, no answer is nonsense. */
 export function usualFindings(recorded: Recorded, world: World): Finding[] {
   return [
     historyFinding(recorded),
@@ -140,7 +140,7 @@ export function firstSuccess(asked: readonly Asked[], work: Work, moment: number
   return times.length === 0 ? undefined : Math.min(...times) / 1000
 }
 
-/** The longest that anybody waited for an answer, in seconds. */
+/** The longest that a caller waited for an answer, in seconds. */
 export function longestWait(asked: readonly Asked[]): number {
   return asked.reduce((longest, each) => Math.max(longest, each.returned - each.invoked), 0) / 1000
 }

@@ -13,7 +13,7 @@ const MAX_WAIT_MILLISECONDS = 20_000
 
 /**
  * F15. With one standby always in step this cannot happen, so the rule is lifted first: the primary acknowledges writes
- * that nobody copies, is killed, and a standby that lacks them takes over. Their numbers in the feed are given again.
+ * that no standby copies, is killed, and a standby that lacks them takes over. Their numbers in the feed are given again.
  */
 export const forkedFeed: Fault = {
   name: 'forked-feed',

@@ -1,6 +1,6 @@
 /** S18, S19, S21. Random requests to every operation; every response is checked against the served OpenAPI document. */
 import { join } from 'node:path'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startPostgres } from '../../test/support/store/postgres.ts'
 import { SECRET } from '../fuzz/check-answer.ts'
 import { DemoProcess } from '../fuzz/demo-process.ts'
 import type { ApiDocument } from '../fuzz/document.ts'

@@ -15,7 +15,7 @@ const MIN_MODEST_SECONDS = 30
 
 /**
  * L8. A full bucket, what flows into it in the time, and the documented allowance of each node are all that may be taken
- * out; and whoever stays below the limit never meets it.
+ * out; and a caller below the limit never meets it.
  */
 export const rateLimit: Fault = {
   name: 'rate-limit',

@@ -16,7 +16,7 @@ import {
 /** A write that was under way when the second standby went may still have been copied by it. */
 const LAST_COPIES_MILLISECONDS = 500
 
-/** Before the callers of those writes have been told that nothing is known. */
+/** Before the callers of those writes have an answer. */
 const CANCEL_AFTER_MILLISECONDS = 1000
 
 /** Writers beside the usual ones, so that there are more than connections. */
@@ -55,7 +55,7 @@ export const standbysLost: Fault = {
         `select count(*)::int as waiting from pg_stat_activity where wait_event = 'SyncRep'`,
       )
       waiting = row?.waiting ?? 0
-      // From here on the standby may copy, before it answers anybody who asks it.
+      // From here on the standby may copy, before it answers queries.
       returning = performance.now()
       await first?.start()
       back = performance.now()

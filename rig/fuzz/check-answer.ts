@@ -111,11 +111,11 @@ function headerViolations(
 
 /** Secrets in an error response: any known format, or the one that was sent. */
 function leakedSecrets({ headers, body }: RawAnswer, request: FuzzRequest): string[] {
-  const said = [...headers.values(), body.toString('utf8')].join('\n')
+  const received = [...headers.values(), body.toString('utf8')].join('\n')
   const authorization = request.headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
   const sent = authorization.slice(authorization.indexOf(' ') + 1)
-  const hasSent = sent.length >= MIN_SECRET && said.includes(sent)
-  return hasSent || SECRET.test(said) ? ['a secret is in the answer'] : []
+  const hasSent = sent.length >= MIN_SECRET && received.includes(sent)
+  return hasSent || SECRET.test(received) ? ['a secret is in the answer'] : []
 }
 
 function parsed(text: string): unknown {

@@ -20,7 +20,7 @@ export interface Judgement {
   readonly backward: number
 }
 
-/** Groups are independent of each other: each has a history of its own. */
+/** Groups are independent of each other: each has a separate history. */
 export function judge(history: readonly Operation[], groups: readonly Group[]): Judgement {
   const byKey = Map.groupBy(history, each => each.key)
   const impossible: string[] = []

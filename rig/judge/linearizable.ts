@@ -3,7 +3,7 @@
  * call and its answer. The search is the one of Wing and Gong with the memory of Lowe: put any operation first that may be
  * first, go on with the rest, and never look twice at the same remainder in the same state.
  *
- * Three things keep it small. A write does not say which version it made, so a state is a status whose version is open
+ * Three things keep it small. A write does not return which version it made, so a state is a status whose version is open
  * until a read shows it; versions only go up. A read that shows just what the state is can be taken at once. And writes of
  * unknown outcome have no end, so that of two that set the same status the older one will always do: it is enough to count
  * how many were used, and to use one only where a read shows it.
@@ -109,7 +109,7 @@ function certainSteps(place: Place, definite: readonly Definite[]): Place[] {
   return steps.reverse()
 }
 
-/** An unknown write that nobody sees may as well not have happened: so each is followed by a read that shows it. */
+/** An unknown write that no read shows may as well not have happened: so each is followed by a read that shows it. */
 function unknownSteps(
   place: Place,
   definite: readonly Definite[],

@@ -1,6 +1,6 @@
 /** What a client saw of a group of entitlements that are always written together. */
 
-/** `ok` has happened, `fail` has not, and of `unknown` nobody can tell: it may still happen, at any later time. */
+/** `ok` has happened, `fail` has not, and `unknown` is neither: it may still happen, at any later time. */
 export type Outcome = 'ok' | 'fail' | 'unknown'
 
 /** One entitlement as a read showed it. The version is its `last_updated`, which every write moves forward. */

@@ -14,7 +14,7 @@ export interface WalkFaults {
   readonly neverLive: number
 }
 
-/** Who was live throughout is shown exactly once, whoever came or went at most once, and nobody else at all. */
+/** Who was live throughout is shown exactly once, a channel that came or went at most once, and no other at all. */
 export function faultsOfWalk(
   walk: Walk,
   { throughout, sometimes }: { throughout: readonly string[]; sometimes: ReadonlySet<string> },

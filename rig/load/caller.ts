@@ -25,7 +25,7 @@ export interface Asked {
   readonly status: number
   readonly retryAfter: boolean
   readonly server: string
-  /** What the balancer said if it could not get an answer. */
+  /** The answer of the balancer if it could not get one. */
   readonly remark: string
 }
 
@@ -82,7 +82,7 @@ export class Caller {
   }
 }
 
-/** A refusal says that nothing happened; a failure of the server says nothing at all. */
+/** After a refusal nothing has happened; after a failure of the server anything may have. */
 export function outcomeOf({ status }: { status: number }): Outcome {
   if (status >= 200 && status < 300) return 'ok'
   return status >= 400 && status < 500 ? 'fail' : 'unknown'

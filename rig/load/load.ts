@@ -1,4 +1,4 @@
-/** The usual load: everybody does a little of everything through the balancer, and all of it is written down. */
+/** The usual load: every caller does a little of everything through the balancer, and all of it is written down. */
 import type { Operation } from '../judge/operation.ts'
 import type { Walk } from '../judge/walks.ts'
 import type { Stage } from '../stage.ts'

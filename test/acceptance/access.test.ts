@@ -1,6 +1,6 @@
 /**
  * Who gets in where: every operation of the census with every kind of credentials, on both stores. What is expected
- * follows from the operation's declared access; only what another user's token meets is told here, by operation.
+ * follows from the operation's declared access; only what another user's token gets is listed here, by operation.
  */
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
@@ -9,8 +9,8 @@ import { type ProblemName, problems } from '../../src/contract/problem.ts'
 import { statusOf, subscribeSocket, until } from '../events/receiver.ts'
 import { latestVideo } from '../operations/control/operator.ts'
 import { wanted } from '../operations/helix/subscriptions.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
 type Outcome = 'in' | ProblemName
@@ -18,9 +18,9 @@ type Outcome = 'in' | ProblemName
 interface Row {
   /** A request about the broadcaster, without a token. */
   readonly ask: (server: TestServer) => Ask | Promise<Ask>
-  /** What the token of somebody else, with the right scope, gets. */
+  /** What the token of another user, with the right scope, gets. */
   readonly otherUser: Outcome
-  /** What it is to be told apart by, where it gets in: nothing of the broadcaster's is in the answer. */
+  /** What shows the difference where it gets in: nothing of the broadcaster's is in the answer. */
   readonly showsNothing?: (answer: Answer, server: TestServer) => void
   /** What the token of any user gets, where the request decides that the client has to ask. */
   readonly anyUser?: Outcome

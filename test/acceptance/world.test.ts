@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Documented } from '../support/documented.ts'
+import { Documented } from '../support/server/documented.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever JSON the server sent
 type Json = any
@@ -48,7 +48,7 @@ beforeAll(async () => {
     [process.execPath, main, 'demo', '--port', '0', '--json', '--world', file, '--streams', '60'],
     { env: { ...Object.fromEntries(surroundings), STRAND_LOG: 'error' }, stdout: 'pipe', stderr: 'inherit' },
   )
-  // Its one line says that it serves and that the file is written.
+  // Its one line means that it serves and that the file is written.
   await demo.stdout.getReader().read()
   world = JSON.parse(readFileSync(file, 'utf8'))
   stop = async () => {
@@ -269,7 +269,7 @@ describe('GetStreamKey', () => {
     expect((await helix(`/streams/key?broadcaster_id=${id}`, { token })).body).toEqual(answer.body)
   })
 
-  test('401 for anybody else, an app token, no token, a missing scope', async () => {
+  test('401 for another user, an app token, no token, a missing scope', async () => {
     const { broadcaster, viewer, client } = world
     const path = `/streams/key?broadcaster_id=${broadcaster.id}`
     expectFailure(await helix(path, { token: viewer.token }), 401)
@@ -394,7 +394,7 @@ describe('GetDropsEntitlements and UpdateDropsEntitlements', () => {
     }
   })
 
-  test('200 filters; a user token sees its own user only', async () => {
+  test('200 filters; a user token sees its user only', async () => {
     const { client, viewer, game } = world
     const app = { token: client.app_token }
     const path = `/entitlements/drops?user_id=${viewer.id}&game_id=${game.id}&fulfillment_status=CLAIMED&first=100`

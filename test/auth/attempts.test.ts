@@ -10,7 +10,7 @@ import {
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const MINUTE = 60_000
 const slowly = (capacity: number) => ({ capacity, fullAfterSeconds: 86_400 })
@@ -58,7 +58,7 @@ function describeAttempts(title: string, attemptsOf: () => Attempts): void {
       expect(await attempts.begin(newSubject(), newAddress())).toBe(true)
     })
 
-    test('a known browser gets in while all others are locked out, and has a limit of its own', async () => {
+    test('a known browser gets in while all others are locked out, and has a separate limit', async () => {
       const attempts = attemptsOf()
       const [subject, address] = [newSubject(), newAddress()]
       await many(40, () => attempts.begin(subject, newAddress()))
@@ -68,7 +68,7 @@ function describeAttempts(title: string, attemptsOf: () => Attempts): void {
       expect(await attempts.begin(newSubject(), address, 'mine')).toBe(true)
     })
 
-    test('wrong attempts of a known browser lock out nobody else', async () => {
+    test('wrong attempts of a known browser lock out no other browser', async () => {
       const attempts = attemptsOf()
       const [subject, address] = [newSubject(), newAddress()]
       await many(50, () => attempts.begin(subject, address, 'mine'))
@@ -140,7 +140,7 @@ function describeAttempts(title: string, attemptsOf: () => Attempts): void {
       }
     })
 
-    test('a subject that is called like the count of another one has counts of its own', async () => {
+    test('a subject that has the name of the count of another one has separate counts', async () => {
       const attempts = attemptsOf()
       const [subject, address] = [newSubject(), newAddress()]
       for (const name of [address, `${address} ${subject}`, `${subject} from ${address}`, `mine ${subject}`])

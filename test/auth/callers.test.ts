@@ -8,7 +8,7 @@ import { createLog } from '../../src/kit/log.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const lifetimes = { user_seconds: 60, refresh_seconds: 600 }

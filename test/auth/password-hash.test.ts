@@ -2,8 +2,8 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { hashViolation } from '../../src/auth/password-hash.ts'
 import { hashPassword } from '../../src/auth/passwords.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const SALT = 'c2FsdHNhbHRzYWx0c2FsdA'
 const HASH = 'aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g'

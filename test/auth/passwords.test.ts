@@ -12,7 +12,7 @@ const known = (account: string, browser = `browser of ${account}`): Requester =>
 })
 const OPERATOR: Requester = { lane: 'operator' }
 
-/** A queue whose checks end when the test says so. */
+/** A queue whose checks end when the test ends them. */
 class Bench {
   readonly queue: PasswordQueue
   /** Names in the order in which they were begun. */
@@ -48,7 +48,7 @@ class Bench {
     while (this.#open.length > 0) await this.finishOne()
   }
 
-  /** Takes both places, so that whoever comes next waits. */
+  /** Takes both places, so that the next one waits. */
   occupy(): void {
     for (const name of ['first', 'second']) void this.ask(name, OPERATOR)
   }
@@ -127,7 +127,7 @@ describe('the queue of password checks', () => {
     await bench.finishAll()
   })
 
-  test('memory is bounded, whoever comes', async () => {
+  test('memory is bounded, whatever callers come', async () => {
     const bench = new Bench()
     bench.occupy()
     for (let n = 0; n < 5000; n++) {
@@ -196,7 +196,7 @@ describe('the queue of password checks', () => {
 })
 
 describe('hashing', () => {
-  test('what nobody has is refused in the time that a real hash takes: it has the same parameters', async () => {
+  test('an unknown account is refused in the time that a real hash takes: it has the same parameters', async () => {
     const verified: string[] = []
     const verify = Bun.password.verify
     Bun.password.verify = (password, hash, algorithm) => {

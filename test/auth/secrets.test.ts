@@ -7,7 +7,7 @@ import { SecretBox } from '../../src/kit/secret-box.ts'
 const key = (id: string, fill: number) => ({ id, bytes: new Uint8Array(32).fill(fill) })
 
 describe('tokens', () => {
-  test('are told from mistyped ones without a look-up', () => {
+  test('are distinguished from mistyped ones without a look-up', () => {
     for (const kind of ['app', 'user', 'refresh', 'secret', 'operator'] as const) {
       const token = mintSecret(kind)
       expect(token).toMatch(/^s[a-z]{3}_[A-Za-z0-9]{38}$/)

@@ -7,7 +7,7 @@ import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { newMasterKey } from '../../src/server/data-folder.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const DAY = 24 * 3600 * 1000
 
@@ -56,7 +56,7 @@ for (const engine of engines) {
       expect(verified.payload.sub).toBe('42')
     }))
 
-  test(`the private half is sealed, moves to a new master key, and is made anew if that is lost, on ${engine}`, () =>
+  test(`the private half is sealed, moves to a new master key, and is made again if that is lost, on ${engine}`, () =>
     withStore(async store => {
       const [first, second] = [newMasterKey(), newMasterKey()]
       const ring = new KeyRing([first])
@@ -112,7 +112,7 @@ for (const engine of engines) {
       expect((await later.published()).map(key => key.kid)).toEqual([kid ?? ''])
     }))
 
-  test(`while the store is away, known keys sign, and a node without any says so, on ${engine}`, () =>
+  test(`while the store is away, known keys sign, and a node without any reports it, on ${engine}`, () =>
     withStore(async store => {
       const ring = new KeyRing([newMasterKey()])
       let away = false

@@ -1,4 +1,4 @@
-/** The client as a package of its own: packed by npm, installed by npm in an empty project, and used there. */
+/** The client as a separate package: packed by npm, installed by npm in an empty project, and used there. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import root from '../../package.json' with { type: 'json' }
 import manifest from '../../packages/client/package.json' with { type: 'json' }
-import { packedTarball } from '../support/packed.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
+import { packedTarball } from '../support/packages/packed.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { ROOT } from '../support/strand-process.ts'
 
 const MAX_GZIPPED_BYTES = 16_000
 const INSTALL_MILLISECONDS = 120_000

@@ -7,8 +7,8 @@ import { Glob } from 'bun'
 import { THREADS } from '../../build/program-bundle.ts'
 import { VERSION } from '../../src/server/version.ts'
 import { findAsset, islandScripts, stylePath } from '../../src/site/build/assets.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 let folder = ''
 let executable = ''
@@ -42,7 +42,7 @@ async function run(words: readonly string[]) {
   return { code, stdout: strand.stdout, stderr: strand.stderr }
 }
 
-test('every thread that the sources start is an entry of the executable, beside whoever starts it', () => {
+test('every thread that the sources start is an entry of the executable, beside the file that starts it', () => {
   const started = [...new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)].flatMap(file =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/new Worker\(new URL\('([^']+)'/g)].map(
       ([, address = '']) => [file, address] as const,
@@ -102,7 +102,7 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('migrates, serves, says that it is well, is backed up, and stops', async () => {
+  test('migrates, serves, is healthy, is backed up, and stops', async () => {
     const data = join(folder, 'data')
     const listen = `localhost:${await freePort()}`
     expect((await run(['migrate', '--data', data])).code).toBe(0)
@@ -116,7 +116,7 @@ describe('the built executable', () => {
       body: JSON.stringify({ login: 'alone', password: 'with a password' }),
     })
     expect(answer.status).toBe(200)
-    // A copy is made by a thread of its own, from another folder of the sources than the writer's.
+    // A copy is made by a separate thread, from another folder of the sources than the writer's.
     const copy = join(folder, 'backup.tar')
     expect((await run(['backup', '--data', data, '--unsealed', copy])).code).toBe(0)
     expect((await run(['verify', copy])).code).toBe(0)

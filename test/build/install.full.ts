@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/server/version.ts'
 import tools from '../package.json' with { type: 'json' }
-import { copyCheckout } from '../support/copied-checkout.ts'
-import { packedTarball } from '../support/packed.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
+import { copyCheckout } from '../support/packages/copied-checkout.ts'
+import { packedTarball } from '../support/packages/packed.ts'
 
 const YARN = '@yarnpkg/cli-dist@4.18.1'
 const INSTALL_MILLISECONDS = 600_000
@@ -122,7 +122,7 @@ await strand.stop()`
   })
 
   test(
-    "Yarn with Plug'n'Play, in an archive: says what to do",
+    "Yarn with Plug'n'Play, in an archive: states what to do",
     async () => {
       const consumer = join(folder, 'plug-n-play')
       mkdirSync(consumer)

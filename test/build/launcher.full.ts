@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { VERSION } from '../../src/server/version.ts'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folders: string[] = []
 afterEach(async () => {
@@ -216,15 +216,15 @@ describe('the launcher', () => {
         ? new StrandProcess(['run', '--silent', 'strand', '--', ...words], { command: ['npm'] })
         : new StrandProcess(words, { command: [NODE, LAUNCHER] })
     await strand.until(({ stdout }) => stdout.includes('Stop it with Ctrl-C'))
-    await strand.kill(signal)
-    for (;;) {
-      const isGone = await fetch(`http://localhost:${port}/healthz`).then(
+    const isServing = () =>
+      fetch(`http://localhost:${port}/healthz`, { keepalive: false }).then(
+        ({ ok }) => ok,
         () => false,
-        () => true,
       )
-      if (isGone) return
-      await Bun.sleep(20)
-    }
+    expect(await isServing()).toBe(true)
+    await strand.kill(signal)
+    while (await isServing()) await Bun.sleep(20)
+    Bun.serve({ hostname: 'localhost', port, fetch: () => new Response() }).stop(true)
   }
   for (const whom of ['npm', 'launcher'] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/server/version.ts'
-import { BUILD_FOLDER, packedTarball } from '../support/packed.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { BUILD_FOLDER, packedTarball } from '../support/packages/packed.ts'
 
 const guide = readFileSync(join(ROOT, 'docs/testing-against-strand.md'), 'utf8')
 const pytest = process.env.TEST_PYTEST || undefined
@@ -261,7 +261,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
     expect((await strand('user', 'list', '--data', 'restored')).stdout).toContain('plucky_jackal')
   })
 
-  test('Bun runs a server in its own process', async () => {
+  test('Bun runs a server in the same process', async () => {
     const script = `import { startStrand } from 'strand'
 const strand = await startStrand({ streams: 1, mode: 'process' })
 console.log((await fetch(strand.url + '/readyz')).status)

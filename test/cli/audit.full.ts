@@ -2,9 +2,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { freePort } from '../support/postgres.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 
@@ -57,7 +57,7 @@ for (const engine of engines) {
       await client.close()
     }
 
-    test('verify tells how many rows there are and where each chain ends', async () => {
+    test('verify reports how many rows there are and where each chain ends', async () => {
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toMatch(/^The audit log is intact: 3 rows in 1 chain\.\noperator:3:[0-9a-f]{64}\n$/)
@@ -116,7 +116,7 @@ for (const engine of engines) {
     })
 
     test('verify names the first row that was altered, and ends with 1', async () => {
-      await tamper(`update audit set actor = 'somebody else' where seq = 2`)
+      await tamper(`update audit set actor = 'another' where seq = 2`)
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { placesUnder } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { NOUNS } from '../../src/cli/verbs/table.ts'
-import { freePort } from '../support/postgres.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses, ROOT } from '../support/strand-process.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses, ROOT } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'command-line.md'), 'utf8')
 const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words)

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { placesUnder } from '../../src/cli/help/command-tree.ts'
 import { candidatesFor } from '../../src/cli/help/completion.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { Shell } from '../support/shell.ts'
+import { Shell } from '../support/cli/shell.ts'
 
 const shell = new Shell()
 afterAll(() => shell.remove())
@@ -14,12 +14,12 @@ const fish = process.env.TEST_FISH || undefined
 /** What a real bash offers behind these words, the last of which is being typed. */
 async function offeredByBash(...words: string[]): Promise<string[]> {
   const quoted = words.map(word => `'${word}'`).join(' ')
-  const said = await shell.output(
+  const output = await shell.output(
     `source <(strand completion bash); COMP_WORDS=(strand ${quoted}); COMP_CWORD=${words.length}; ` +
-      // What complete was told is looked up, so that a script which does not register itself fails.
+      // The registration with complete is looked up, so that a script which does not register itself fails.
       `$(complete -p strand | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
   )
-  return said.split('\n').filter(word => word !== '')
+  return output.split('\n').filter(word => word !== '')
 }
 
 describe('bash', () => {
@@ -67,7 +67,7 @@ test.skipIf(fish === undefined)('fish loads its script and completes', async () 
   await shell.output(`strand completion fish > strand.fish && ${fish} --no-execute strand.fish`)
   const offered = async (line: string) => {
     const { stdout, stderr } = await shell.run(`${fish} -N -c "source strand.fish; complete -C '${line}'"`)
-    // What is said there is written into the line that a person types.
+    // What is printed there goes into the line that a person types.
     expect(stderr).toBe('')
     return stdout
       .trim()

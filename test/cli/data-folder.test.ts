@@ -42,7 +42,7 @@ test('programs that start together agree on the secrets', async () => {
   }
 })
 
-test('a secret that was lost is not made anew in silence', () => {
+test('a secret that was lost is not created again in silence', () => {
   for (const name of ['operator-token', 'master-keys']) {
     writeFileSync(join(folder, name), '\n')
     expect(open).toThrow(OperatorError)

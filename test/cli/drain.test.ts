@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/postgres.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-drain-'))
 let folders = 0
@@ -32,7 +32,7 @@ async function startNode(drainSeconds: number, environment: Environment = {}, wo
   return { strand, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** On a connection of its own. */
+/** On a separate connection. */
 const ask = (url: string) => fetch(url, { headers: { Connection: 'close' } })
 
 /** A connection that stays open, as a proxy has it. */
@@ -110,8 +110,8 @@ describe('a node that drains', () => {
   })
 })
 
-test('a node behind a proxy is refused until it can answer; one that stands alone says 503', async () => {
-  // A PostgreSQL that takes a connection and says nothing.
+test('a node behind a proxy is refused until it can answer; one that stands alone answers 503', async () => {
+  // A PostgreSQL that takes a connection and never answers.
   let connections = 0
   const silent = Bun.listen({
     hostname: '127.0.0.1',
@@ -124,7 +124,7 @@ test('a node behind a proxy is refused until it can answer; one that stands alon
     },
   })
   try {
-    const environment = { DATABASE_URL: `postgres://nobody@127.0.0.1:${silent.port}/nothing` }
+    const environment = { DATABASE_URL: `postgres://unknown@127.0.0.1:${silent.port}/nothing` }
     for (const [drainSeconds, expected] of [
       [1, 'refused'],
       [0, 503],

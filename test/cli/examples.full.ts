@@ -1,15 +1,15 @@
-/** Every example of every verb's help is run, as it stands but for the names of this machine. */
+/** Every example of every verb's help is run, unchanged but for the names of this machine. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import { exampleDelivery, exampleOperatorSubscription } from '../../src/contract/resources/event.ts'
-import { leaves } from '../support/command-tree.ts'
-import { freePort } from '../support/postgres.ts'
+import { leaves } from '../support/cli/command-tree.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses, ROOT } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses, ROOT } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** Commands whose examples another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -126,7 +126,7 @@ describe('the examples of the other commands', () => {
   const serving = ['demo', 'serve']
   const isEnding = ({ words }: { words: string }) => ![...serving, 'migrate'].includes(words)
 
-  test('what is said to be run elsewhere is', () => {
+  test('what is listed as run elsewhere is', () => {
     for (const [words, file] of Object.entries(ELSEWHERE)) {
       const last = words.split(' ').at(-1) ?? ''
       expect([words, existsSync(file) && readFileSync(file, 'utf8').includes(last)]).toEqual([words, true])
@@ -145,7 +145,10 @@ describe('the examples of the other commands', () => {
       const needsPostgres = example.includes('postgres://')
       test.skipIf(needsPostgres && !engines.includes('postgres'))(example, async () => {
         const line = await onThisMachine(example)
-        if (words === 'migrate') return void (await shell.output(line))
+        if (words === 'migrate') {
+          expect((await shell.run(line)).code).toBe(0)
+          return
+        }
         const strand = shell.start(line)
         await strand.until(
           ({ stdout, stderr }) => /Strand is serving|"base_url"/.test(stdout) || stderr.includes('"serving"'),

@@ -3,9 +3,9 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 
-/** An address that no machine has, so that nobody can be reached by the test. */
+/** An address that no machine has, so that no server can be reached by the test. */
 const ELSEWHERE = '192.0.2.1:8081'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-exposure-'))
@@ -16,19 +16,19 @@ async function serve(words: readonly string[], environment: Record<string, strin
   const strand = new StrandProcess(['serve', '--listen', '127.0.0.1:0', '--data', folder, ...words], {
     environment,
   })
-  return { code: await strand.exit(), said: strand.stderr }
+  return { code: await strand.exit(), stderr: strand.stderr }
 }
 
 test('warns of an operator listener that may be reachable from outside', async () => {
-  const { code, said } = await serve(['--operator-listen', ELSEWHERE])
-  expect(said).toContain('"level":"warn"')
-  expect(said).toContain('the operator listener may be reachable from outside')
-  expect([code, said.includes(`cannot listen on ${ELSEWHERE}`)]).toEqual([1, true])
+  const { code, stderr } = await serve(['--operator-listen', ELSEWHERE])
+  expect(stderr).toContain('"level":"warn"')
+  expect(stderr).toContain('the operator listener may be reachable from outside')
+  expect([code, stderr.includes(`cannot listen on ${ELSEWHERE}`)]).toEqual([1, true])
 })
 
-test('a proxy in front of the one listener is refused in one sentence that says what to do', async () => {
-  const { code, said } = await serve([], { STRAND_PUBLIC_URL: 'https://api.example.org' })
-  expect(said.trim().split('\n')).toEqual([
+test('a proxy in front of the one listener is refused in one sentence that states what to do', async () => {
+  const { code, stderr } = await serve([], { STRAND_PUBLIC_URL: 'https://api.example.org' })
+  expect(stderr.trim().split('\n')).toEqual([
     expect.stringMatching(
       /^strand: invalid STRAND_PUBLIC_URL: a proxy .*: set STRAND_OPERATOR_LISTEN, for example/,
     ),
@@ -36,9 +36,9 @@ test('a proxy in front of the one listener is refused in one sentence that says 
   expect(code).toBe(1)
 })
 
-test('several workers with an embedded media server are refused in one sentence that says what to do', async () => {
-  const { code, said } = await serve(['--workers', '2'], { STRAND_RTMP_LISTEN: '127.0.0.1:0' })
-  expect(said.trim().split('\n')).toEqual([
+test('several workers with an embedded media server are refused in one sentence that states what to do', async () => {
+  const { code, stderr } = await serve(['--workers', '2'], { STRAND_RTMP_LISTEN: '127.0.0.1:0' })
+  expect(stderr.trim().split('\n')).toEqual([
     expect.stringMatching(
       /^strand: STRAND_RTMP_LISTEN needs a single process, .*: set STRAND_WORKERS=1, or /,
     ),
@@ -46,9 +46,9 @@ test('several workers with an embedded media server are refused in one sentence 
   expect(code).toBe(1)
 })
 
-test('several workers on the embedded store are refused in one sentence that says what to do', async () => {
-  const { code, said } = await serve(['--workers', '2'], {})
-  expect(said.trim().split('\n')).toEqual([
+test('several workers on the embedded store are refused in one sentence that states what to do', async () => {
+  const { code, stderr } = await serve(['--workers', '2'], {})
+  expect(stderr.trim().split('\n')).toEqual([
     expect.stringMatching(
       /^strand: STRAND_WORKERS needs PostgreSQL, .*: set STRAND_WORKERS=1, or DATABASE_URL/,
     ),
@@ -57,7 +57,7 @@ test('several workers on the embedded store are refused in one sentence that say
 })
 
 test('an address for viewers of a node whose control API a proxy would expose is refused', async () => {
-  const { code, said } = await serve([], { STRAND_MEDIA_URL: 'https://one.example.org' })
-  expect(said).toMatch(/^strand: invalid STRAND_MEDIA_URL: a proxy .*: set STRAND_OPERATOR_LISTEN/)
+  const { code, stderr } = await serve([], { STRAND_MEDIA_URL: 'https://one.example.org' })
+  expect(stderr).toMatch(/^strand: invalid STRAND_MEDIA_URL: a proxy .*: set STRAND_OPERATOR_LISTEN/)
   expect(code).toBe(1)
 })

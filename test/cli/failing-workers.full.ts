@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WorkerHeartbeat } from '../../src/cli/serve/worker-heartbeat.ts'
 import { pauseAfter } from '../../src/cli/serve/workers.ts'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-failing-'))
 let folders = 0
@@ -32,7 +32,7 @@ async function startWorkers(count: number, { workers, by = 'exit' }: Failing = {
   const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', data, '--workers', String(count)]
   const strand = new StrandProcess(words, {
     ...(workers !== '' && {
-      command: [process.execPath, join(ROOT, 'test', 'support', 'failing-worker.ts')],
+      command: [process.execPath, join(ROOT, 'test', 'support', 'cli', 'failing-worker.ts')],
     }),
     environment: {
       ...(await onNewDatabase()),

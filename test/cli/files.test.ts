@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measured } from '../support/measured.ts'
+import { measured } from '../support/cli/measured.ts'
 import {
   type Environment,
   endAllProcesses,
   STRAND_IN_SHELL,
   StrandProcess,
-} from '../support/strand-process.ts'
+} from '../support/cli/strand-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-files-'))
 

@@ -4,10 +4,10 @@
  */
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { hasEncoder } from '../support/encoder.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { hasEncoder } from '../support/media/encoder.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** The home page, the line for the encoder, and the page of the channel. */
 const PRINTED =

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 afterEach(endAllProcesses)
 

@@ -4,7 +4,7 @@ import { createLog } from '../../src/kit/log.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { type LocalApp, openLocalApp } from '../../src/server/local-app.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { ANY_MASTER_KEYS } from '../support/stores.ts'
+import { ANY_MASTER_KEYS } from '../support/store/stores.ts'
 
 const TOKEN = 'an-operator-token-for-this-test'
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 

@@ -1,9 +1,9 @@
-/** Whoever lacks a master key that stream keys are sealed with says so, and leaves everything as it is. */
+/** A process that lacks a master key of sealed stream keys reports it, and changes nothing. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const KEYS = { STRAND_MASTER_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
 const SENTENCE =
@@ -58,7 +58,7 @@ for (const engine of engines) {
     })
 
     test.skipIf(engine === 'sqlite')(
-      'a node with a folder of its own refuses to seal with keys of its own',
+      'a node with a separate folder refuses to seal with other keys',
       async () => {
         const own = await createStorePlace('sqlite', { empty: true })
         const words = ['serve', '--listen', '127.0.0.1:0', '--log', 'silent']
@@ -72,7 +72,7 @@ for (const engine of engines) {
       },
     )
 
-    test('a key that is lost can be said to be, and what it sealed is rotated', async () => {
+    test('a key can be declared lost, and what it sealed is rotated', async () => {
       const others = `k2:${Buffer.alloc(32, 8).toString('base64')}`
       const settings = { STRAND_MASTER_KEYS: others, STRAND_LOST_MASTER_KEYS: 'k1' }
       expect(await run(['key', 'rotate', 'aaa', '--yes'], settings)).toMatchObject({ code: 0 })

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -34,7 +34,7 @@ const serve = (name: string, words: readonly string[], PATH: string, environment
 describe('strand serve --notify', () => {
   for (const [name, words] of Object.entries({ 'one process': [], workers: ['--workers', '2'] })) {
     const isAlone = words.length === 0
-    test.skipIf(!isAlone && !hasPostgres)(`tells systemd once, when it serves: ${name}`, async () => {
+    test.skipIf(!isAlone && !hasPostgres)(`notifies systemd once, when it serves: ${name}`, async () => {
       const { PATH, calls } = programs(name.replace(' ', '-'), 'echo "$@ $NOTIFY_SOCKET" >> CALLS')
       const environment = isAlone ? {} : await onNewDatabase()
       const strand = serve(name, ['--notify', ...words], PATH, environment)
@@ -46,15 +46,15 @@ describe('strand serve --notify', () => {
     })
   }
 
-  test('serves on where systemd cannot be told, and says so', async () => {
-    const { PATH } = programs('failing', 'echo "nobody there" >&2; exit 1')
+  test('serves on where systemd cannot be notified, and logs it', async () => {
+    const { PATH } = programs('failing', 'echo "no one there" >&2; exit 1')
     const strand = serve('failing', ['--notify'], PATH)
     await strand.until(({ stderr }) => stderr.includes('could not notify systemd'))
-    expect(strand.stderr).toContain('nobody there')
+    expect(strand.stderr).toContain('no one there')
     expect(await strand.end('SIGTERM')).toBe(0)
   })
 
-  test('without the flag nobody is told', async () => {
+  test('without the flag nothing is sent', async () => {
     const { PATH, calls } = programs('silent', 'echo called >> CALLS')
     const strand = await serve('silent', [], PATH).serving()
     expect(await strand.end('SIGTERM')).toBe(0)

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
 
 const shell = new Shell()
 const folder = join(shell.folder, 'config')

@@ -34,7 +34,7 @@ describe('progress', () => {
     expect(seen.text).toContain('250 lines  125 lines/s')
   })
 
-  test('says nothing where it is not a terminal', () => {
+  test('prints nothing where it is not a terminal', () => {
     const seen = screen(false)
     const progress = new Progress('Importing', { unit: 'lines', total: 10, out: seen.out, now: seen.now })
     progress.reach(5)
@@ -68,7 +68,7 @@ describe('progress', () => {
     expect(reached(8_600_000)).toEndWith('\r\x1b[KSending  9 MB  9 MB/s\n')
   })
 
-  test('writes durations as people say them', () => {
+  test('writes durations for people', () => {
     expect([0.2, 59, 200, 3900].map(formatDuration)).toEqual(['1 s', '59 s', '3 min 20 s', '1 h 05 min'])
   })
 })

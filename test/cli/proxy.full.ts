@@ -1,7 +1,7 @@
 /** Programs of the system that call the real API through `strand demo --proxy`, unmodified: curl and Python. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { World } from '../../src/testing/start-strand.ts'
-import { endAllProcesses, environmentOf, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, environmentOf, StrandProcess } from '../support/cli/strand-process.ts'
 
 let proxy: NonNullable<World['proxy']>
 beforeAll(async () => {

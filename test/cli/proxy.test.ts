@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path'
 import { connect as secure } from 'node:tls'
 import { KNOWN_HOSTS } from '../../src/demo/known-hosts.ts'
 import type { World } from '../../src/testing/start-strand.ts'
-import { EventClient } from '../support/event-client.ts'
-import { endAllProcesses, environmentOf, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, environmentOf, StrandProcess } from '../support/cli/strand-process.ts'
+import { EventClient } from '../support/server/event-client.ts'
 
 let folder = ''
 let strand: StrandProcess

@@ -4,8 +4,8 @@
  * processes.
  */
 import { join } from 'node:path'
-import type { Ended } from '../support/shell.ts'
-import { type Environment, environmentOf } from '../support/strand-process.ts'
+import type { Ended } from '../support/cli/shell.ts'
+import { type Environment, environmentOf } from '../support/cli/strand-process.ts'
 
 export interface Line {
   readonly number: number

@@ -1,11 +1,11 @@
-/** `strand demo --scenario FILE`: the samples of docs/scenarios do what they say, and a bad file starts nothing. */
+/** `strand demo --scenario FILE`: the samples of docs/scenarios do what they describe, and a bad file starts nothing. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { checkScenario } from '../../src/demo/read-scenario.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the world, as JSON gave it
 type World = any
@@ -157,7 +157,7 @@ describe('the same seed, scenario and clock', () => {
     expect(seen[0]).toBe(seen[1] as string)
   })
 
-  test('in a folder, the world goes on with its scenario and not with another', async () => {
+  test('in a folder, the world continues with its scenario and not with another', async () => {
     const data = join(folder, 'kept')
     const { strand } = await startDemo('--data', data, '--scenario', sample('drops'))
     await strand.end('SIGTERM')
@@ -192,11 +192,14 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
       '{"users": {"a": {}}, "tokens": {"a": {}}}',
       '$.tokens.a has the same name as $.users.a',
     ],
-    'that names nobody': [
+    'that names an unknown user': [
       '{"tokens": {"t": {"user": "someone"}}}',
       '$.tokens.t.user is "someone", but must be broadcaster',
     ],
-    'that follows nobody': ['{"users": {"a": {"follows": ["viewer", "b"]}}}', '$.users.a.follows[1] is '],
+    'that follows an unknown user': [
+      '{"users": {"a": {"follows": ["viewer", "b"]}}}',
+      '$.users.a.follows[1] is ',
+    ],
     'with an id that is no UUID': [
       '{"entitlements": {"e": {"id": "1"}}}',
       '$.entitlements.e.id must be a UUID',
@@ -257,7 +260,7 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
     expect(strand.stderr).toContain('none.json cannot be read')
   })
 
-  test('a clock that tells no time, or runs without one', async () => {
+  test('a clock without a time, stopped or running', async () => {
     for (const words of [['--clock', 'noon'], ['--clock', '2026-02-30T00:00:00Z'], ['--clock-runs']]) {
       const strand = new StrandProcess(['demo', '--port', '0', ...words])
       expect([words, await strand.exit()]).toEqual([words, 2])

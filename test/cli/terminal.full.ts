@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verbs } from '../../src/cli/verbs/table.ts'
-import { freePort } from '../support/postgres.ts'
-import { onTerminal, TerminalProcess } from '../support/pseudo-terminal.ts'
+import { onTerminal, TerminalProcess } from '../support/cli/pseudo-terminal.ts'
+import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const WIDTHS = [80, 130] as const
 const CTRL_C = '\x03'

@@ -21,7 +21,13 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { Import } from '../../src/transfer/import.ts'
 import { openFile } from '../../src/transfer/spool.ts'
-import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
+import {
+  type Environment,
+  endAllProcesses,
+  ROOT,
+  STRAND,
+  StrandProcess,
+} from '../support/cli/strand-process.ts'
 
 const TOKEN = 'an-operator-token-for-this-test'
 const folder = mkdtempSync(join(tmpdir(), 'strand-transfer-'))
@@ -113,8 +119,8 @@ test('with a server elsewhere it is the same', async () => {
   expect([sent.code, sent.stderr]).toEqual([0, ''])
   expect(sent.stdout).toMatch(/^Read 54 lines .* 0 skipped/)
   const there = await strand(['export', '--url', url], environment)
-  const nobody = await strand(['export', '--url', 'http://127.0.0.1:1'], environment)
-  expect([nobody.code, nobody.stderr]).toEqual([
+  const unknown = await strand(['export', '--url', 'http://127.0.0.1:1'], environment)
+  expect([unknown.code, unknown.stderr]).toEqual([
     1,
     expect.stringMatching(/^strand: .* cannot be reached: .*\n$/),
   ])
@@ -132,7 +138,7 @@ test('with a server elsewhere it is the same', async () => {
   await server.end('SIGTERM')
 })
 
-test('a line that is wrong is told with file and number, and nothing is changed', async () => {
+test('a line that is wrong is reported with file and number, and nothing is changed', async () => {
   writeFileSync(
     at('wrong.ndjson'),
     '{"type":"game","id":"1","name":"Kelp"}\n\n{"type":"game","id":"x","name":"Reef"}\n',
@@ -214,13 +220,13 @@ test.each([
     ['export', '--with-secrets', '--url', 'http://localhost'],
     /^strand: --with-secrets cannot be combined with --url/,
   ],
-])('exit code %i for %p', async (code, words, says) => {
+])('exit code %i for %p', async (code, words, message) => {
   const ended = await strand(words)
-  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(says)])
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(message)])
   expect(existsSync(join(ROOT, 'nowhere'))).toBe(false)
 })
 
-test('a file that ends before the line to begin at, and one that is compressed, are told', async () => {
+test('a file that ends before the line to begin at, and one that is compressed, are reported', async () => {
   const data = await makeStore('odd')
   const world = writeWorld('odd.ndjson', 0)
   const late = await strand(['import', world, '--from-line', '99', '--data', data])

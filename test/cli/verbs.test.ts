@@ -3,11 +3,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { onEachStore } from '../support/each-store.ts'
-import { freePort } from '../support/postgres.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { type ResidentShell, ResidentStrand } from './resident-strand.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
@@ -16,7 +16,7 @@ const strand = new ResidentStrand()
 afterAll(() => strand.stop())
 
 for (const engine of engines) {
-  describe(`on a store of its own, ${engine}`, () => {
+  describe(`on a separate store, ${engine}`, () => {
     let shell: Shell
     let resident: ResidentShell
     let place: StorePlace
@@ -62,7 +62,7 @@ for (const engine of engines) {
       })
     })
 
-    test('a list is a table; what goes on is told; --all walks to the end, as one document with --json', async () => {
+    test('a list is a table; a next page is reported; --all walks to the end, as one document with --json', async () => {
       for (let n = 0; n < 7; n++) await resident.output(`strand game set ${100 + n} --name Game_${n}`)
       const page = await resident.run('strand game list --first 3')
       expect(page.stdout.split('\n')).toEqual([
@@ -84,7 +84,7 @@ for (const engine of engines) {
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
     })
 
-    test('the audit log tells the command line from the holder of the token', async () => {
+    test('the audit log distinguishes the command line from the holder of the token', async () => {
       await resident.output('strand user set 5000 --login told_apart')
       const rows = await resident.ask('strand audit list --subject user/5000')
       expect(rows).toEqual([expect.objectContaining({ actor: 'strand', operation: 'PutUser' })])
@@ -101,8 +101,8 @@ for (const engine of engines) {
       await resident.output('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
       expect((await resident.ask('strand user show @4711'))[0].id).toBe('4713')
       expect((await resident.ask('strand user show 4711'))[0].id).toBe('4711')
-      for (const nobody of ['nobody', '@', '""']) {
-        const refused = await resident.run(`strand user delete ${nobody} --yes`)
+      for (const unknown of ['unknown', '@', '""']) {
+        const refused = await resident.run(`strand user delete ${unknown} --yes`)
         expect([refused.code === 1 || refused.code === 2, refused.stderr.split('\n')]).toEqual([
           true,
           [expect.stringMatching(/^strand: (no user with the login|invalid <user>: must not be)/), ''],
@@ -160,8 +160,10 @@ for (const engine of engines) {
     })
 
     test('a password comes by standard input and is not repeated', async () => {
-      const said = await shell.run('echo "correct horse" | strand user create with_password --password-stdin')
-      expect([said.code, said.stdout.includes('correct'), said.stderr]).toEqual([0, false, ''])
+      const created = await shell.run(
+        'echo "correct horse" | strand user create with_password --password-stdin',
+      )
+      expect([created.code, created.stdout.includes('correct'), created.stderr]).toEqual([0, false, ''])
       const onTheLine = await resident.run('strand user create another --password correct-horse')
       expect([onTheLine.code, onTheLine.stderr]).toEqual([
         2,
@@ -185,12 +187,12 @@ for (const engine of engines) {
       expect(await server.end('SIGTERM')).toBe(0)
     })
 
-    test('deleting asks; without anybody to ask it needs --yes', async () => {
+    test('deleting asks; without a terminal it needs --yes', async () => {
       const asked = await resident.run('strand user delete with_password')
       expect([asked.code, asked.stdout]).toEqual([2, ''])
       expect(asked.stderr).toContain('strand user delete with_password: Delete a user with channel')
       expect(await resident.ask('strand user list --login with_password')).toHaveLength(1)
-      // A terminal of its own, in which a person answers.
+      // A separate terminal, in which a person answers.
       const answering = (answer: string) =>
         shell.run(`echo ${answer} | script -qec 'strand user delete with_password' /dev/null`)
       const no = await answering('n')
@@ -298,7 +300,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user set 4711 --login "not a login"', 2, /^strand: invalid --login: must be 1 to 25 letters/],
     ['user create lunar_otter', 1, /The login "lunar_otter" is taken/],
     ['user show 99', 1, /There is no user with the id "99"/],
-    ['user show nobody', 1, /^strand: no user with the login "nobody"/],
+    ['user show unknown', 1, /^strand: no user with the login "unknown"/],
     ['user show ..', 2, /^strand: invalid <user>: must not be "\.\."/],
     ['user set 007 --login bond', 2, /^strand: invalid <user>: must be .*decimal id/],
     ['user list --first 101', 2, /^strand: invalid --first: must be between 1 and 100, not "101"/],
@@ -352,7 +354,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user list --data damaged', 1, /^strand: the store cannot be read: .*malformed/],
     ['viewer set', 2, /requires USER=NUMBER or --body/],
     ['viewer set lunar_otter', 2, /invalid argument "lunar_otter": must be USER=NUMBER/],
-    ['follow add lunar_otter nobody', 1, /^strand: no user with the login "nobody"/],
+    ['follow add lunar_otter unknown', 1, /^strand: no user with the login "unknown"/],
     ['token end --yes < /dev/null', 2, /missing token: give it on standard input/],
     ['token end --yes <<< sapp_invented', 1, /There is no such token/],
     [

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { hasPostgres, onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 const folder = mkdtempSync(join(tmpdir(), 'strand-workers-'))
@@ -65,7 +65,7 @@ if (!canRun)
   )
 
 describe.skipIf(!canRun)('workers', () => {
-  test('whichever is scraped tells the figures of all, also of one that was started anew', async () => {
+  test('every worker shows the metrics of all, also of one that was restarted', async () => {
     const { strand, url } = await startWorkers(3)
     await strand.serving()
     const headers = { Connection: 'close' }
@@ -114,7 +114,7 @@ describe.skipIf(!canRun)('workers', () => {
       .filter(line => line.includes('GetStreams'))
       .map(line => JSON.parse(line).worker)
     expect(new Set(answering)).toEqual(new Set(['0', '1', '2']))
-    // The store itself is read by all: what was answered is there for everybody, at once.
+    // The store itself is read by all: what was answered is there for all of them, at once.
     for (let n = 0; n < 20; n++) {
       await ask(`${url}/control/users/7`, { method: 'PUT', body: `{"display_name": "Seven${n}"}` })
       const { data } = (await (await ask(`${url}/control/users/7`)).json()) as {
@@ -177,7 +177,7 @@ describe.skipIf(!canRun)('workers', () => {
     expect(workers.filter(isAlive)).toEqual([])
   })
 
-  test('a port in use is told in one sentence, exit code 1', async () => {
+  test('a port in use is reported in one sentence, exit code 1', async () => {
     const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
     try {
       const words = [
@@ -197,7 +197,7 @@ describe.skipIf(!canRun)('workers', () => {
     }
   })
 
-  test('a store that cannot be opened is told by the first of them, and nothing is left running', async () => {
+  test('a store that cannot be opened is reported by the first of them, and nothing is left running', async () => {
     const { strand } = await startWorkers(2, {
       DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/none`,
     })

@@ -3,10 +3,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SCOPES } from '../../src/contract/scope.ts'
-import { judge } from '../support/acceptance.ts'
-import { freePort } from '../support/postgres.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import { judge } from '../support/server/acceptance.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const shell = new Shell()
 afterAll(async () => {
@@ -58,7 +58,7 @@ test('the demo world, by command-line calls alone', async () => {
       .access_token as string,
   })
   const [broadcaster, viewer, editor, offline] = await Promise.all(names.map(person))
-  if (!broadcaster || !viewer || !editor || !offline) throw new Error('somebody is missing')
+  if (!broadcaster || !viewer || !editor || !offline) throw new Error('a user is missing')
 
   await make(`channel edit lunar_otter --title "First light" --game ${game.id} --tag Relaxed --language en`)
   await make('editor add lunar_otter quiet_heron')

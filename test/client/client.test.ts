@@ -1,7 +1,7 @@
 /** The typed client against a real server on both stores. */
 import { describe, expect, test } from 'bun:test'
 import { createClient, StrandError } from '../../src/client/index.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('the typed client', { streams: 12 }, (server, engine) => {
   const client = (more: object = {}) => {
@@ -65,7 +65,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
       expect(message).not.toContain(server().world.operator_token)
       return message
     }
-    expect(await result('http://somebody:secret@localhost:1/')).toBe(
+    expect(await result('http://user:secret@localhost:1/')).toBe(
       'ListUsers got no answer: http://localhost:1 cannot be reached (ECONNREFUSED)',
     )
     expect(await result(`${server().url}/foo/`)).toBe(
@@ -75,7 +75,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
     await expect(slow).rejects.toThrow(`GetStreams got no answer: ${new URL(server().url).origin}: cut off`)
   })
 
-  test('throws what the server says, with status, reason and operation', async () => {
+  test('throws what the server answers, with status, reason and operation', async () => {
     const failed = await client()
       .control.getUser({ user_id: '1' })
       .catch(error => error)
@@ -115,7 +115,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
     ])
   })
 
-  test('a token can be asked for anew with each call', async () => {
+  test('a token can be requested with each call', async () => {
     let asked = 0
     const token = async () => {
       asked += 1
@@ -161,7 +161,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
         await client().control.clearFaults()
       })
 
-      test('any call after 429, as soon as Retry-After says', async () => {
+      test('any call after 429, when Retry-After has passed', async () => {
         plan('UpdateDropsEntitlements', 'rate_limited', 1)
         const { counted, attempts } = counting({ token: server().world.client.app_token })
         const { data } = await counted.helix.updateDropsEntitlements({
@@ -188,7 +188,7 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
         expect(attempts()).toBe(1)
       })
 
-      test('a PUT, and a write that the caller says is safe', async () => {
+      test('a PUT, and a write that the caller declares safe', async () => {
         plan('PutUser', 'unavailable', 1)
         await client().control.putUser({ user_id: '777001', login: 'put_twice' })
         plan('GrantEntitlements', 'unavailable', 1)

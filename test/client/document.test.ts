@@ -1,10 +1,10 @@
-/** The examples of docs/client.md, run as they stand against a demo. */
+/** The examples of docs/client.md, run unchanged against a demo. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeClientTypes } from '../../build/client-types.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const examples = [...readFileSync('docs/client.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
   ([, text = '']) => text,
@@ -50,8 +50,8 @@ for (const [number, text] of examples.entries()) {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [said, rejected] = await Promise.all([run.stdout.text(), run.stderr.text()])
+    const [printed, rejected] = await Promise.all([run.stdout.text(), run.stderr.text()])
     expect([await run.exited, rejected]).toEqual([0, ''])
-    expect(said.trim()).not.toBe('')
+    expect(printed.trim()).not.toBe('')
   })
 }

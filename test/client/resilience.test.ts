@@ -8,7 +8,7 @@ import {
   type RetryEvent,
   StrandError,
 } from '../../src/client/index.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('the typed client', { streams: 12 }, server => {
   const client = (more: Partial<ClientOptions> = {}) => {

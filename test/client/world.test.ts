@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
-import { judge } from '../support/acceptance.ts'
-import { freePort } from '../support/postgres.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { judge } from '../support/server/acceptance.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 

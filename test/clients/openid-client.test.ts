@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import * as client from 'openid-client'
-import { allow, CALLBACK, loggedIn, register, type TestApplication } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import type { Person } from '../support/person.ts'
+import { allow, CALLBACK, loggedIn, register, type TestApplication } from '../support/browser/consent.ts'
+import type { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const SCOPE = 'openid user:read:follows'
@@ -155,7 +155,7 @@ onEachStore('openid-client', {}, getServer => {
     expect(tokens.claims()?.sub).toBe(server.world.broadcaster.id)
   })
 
-  test('a token that was altered, or signed by somebody else, does not verify', async () => {
+  test('a token that was altered, or signed with another key, does not verify', async () => {
     const server = getServer()
     const application = await register(server)
     const config = await discover(server, application)

@@ -10,9 +10,9 @@ import { AppTokenAuthProvider, revokeToken, StaticAuthProvider } from '@twurple/
 import { ConnectionAdapter, EventSubHttpListener } from '@twurple/eventsub-http'
 import { EventSubWsListener } from '@twurple/eventsub-ws'
 import { goLive, goOffline, type NewChannel, newChannel } from '../operations/helix/channels.ts'
-import { CertificateAuthority, type Certified } from '../support/certificate.ts'
-import { freePort } from '../support/postgres.ts'
+import { CertificateAuthority, type Certified } from '../support/server/certificate.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const SCOPES = ['moderator:read:followers', 'user:read:broadcast']
 const quiet = { logger: { minLevel: 'CRITICAL' } } as const

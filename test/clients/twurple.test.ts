@@ -1,6 +1,6 @@
 /**
- * A client library as it comes from npm, pointed at the server by its own setting for a local one, through all seven
- * operations. What it needs and does not say (rate headers, absent cursors, 404 for a channel that is off) shows here.
+ * A client library as it comes from npm, pointed at the server by its setting for a local one, through all seven
+ * operations. What it needs and does not document (rate headers, absent cursors, 404 for a channel that is off) shows here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiClient, type HelixDropsEntitlementFilter, StreamNotLiveError } from '@twurple/api'
@@ -22,8 +22,8 @@ import { tokenOf } from '../operations/helix/callers.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newGame } from '../operations/helix/profiles.ts'
 import { newVideo } from '../operations/helix/videos.ts'
-import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/consent.ts'
-import { carried } from '../support/person.ts'
+import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/browser/consent.ts'
+import { carried } from '../support/browser/person.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
 
 const STREAMS = 230
@@ -68,7 +68,7 @@ for (const { engine, strict } of SERVERS) {
     const validations = () => server.logLines.filter(line => line.includes('"ValidateToken"')).length
 
     describe('tokens', () => {
-      test('an app token is granted for id and secret, and is told from a user token', async () => {
+      test('an app token is granted for id and secret, and is distinguished from a user token', async () => {
         const { id, secret } = server.world.client
         const token = await getAppToken(id, secret)
         expect(token.accessToken).toMatch(/^sapp_/)
@@ -138,7 +138,7 @@ for (const { engine, strict } of SERVERS) {
         await expect(getTokenInfo(token.accessToken, client.id)).rejects.toBeInstanceOf(InvalidTokenError)
       })
 
-      test('a provider takes a code, calls, refreshes by itself and tells the application', async () => {
+      test('a provider takes a code, calls, refreshes by itself and notifies the application', async () => {
         const { client, broadcaster } = server.world
         const person = await loggedIn(server)
         const link = authorizeLink(client.id, { scope: 'channel:read:stream_key user:read:follows' })
@@ -227,7 +227,7 @@ for (const { engine, strict } of SERVERS) {
         expect(german.every(stream => stream.language === 'de')).toBe(true)
       })
 
-      test('one user by id or login, and nobody who is offline', async () => {
+      test('one user by id or login, and none who is offline', async () => {
         const { broadcaster, offline } = server.world
         expect((await app.streams.getStreamByUserId(broadcaster.id))?.userName).toBe(broadcaster.login)
         expect((await app.streams.getStreamByUserName(broadcaster.login))?.userId).toBe(broadcaster.id)
@@ -242,7 +242,7 @@ for (const { engine, strict } of SERVERS) {
         expect(await app.streams.getStreamsByUserNames(names)).toHaveLength(100)
       })
 
-      test('150 batched look-ups are answered, each with its own stream', async () => {
+      test('150 batched look-ups are answered, each with its stream', async () => {
         const all = await app.streams.getStreamsPaginated().getAll()
         const wanted = all.slice(0, 149).map(stream => stream.userId)
         const { streams } = app
@@ -292,7 +292,7 @@ for (const { engine, strict } of SERVERS) {
         expect(found.map(user => user.name)).toEqual(names)
       })
 
-      test('150 batched look-ups are answered, each with its own user', async () => {
+      test('150 batched look-ups are answered, each with its user', async () => {
         const streams = await app.streams.getStreamsPaginated().getAll()
         const some = streams.slice(0, 150)
         const byId = await Promise.all(some.map(({ userId }) => app.users.getUserByIdBatched(userId)))
@@ -487,7 +487,7 @@ for (const { engine, strict } of SERVERS) {
         await expect(videos.getVideoById('999')).rejects.toMatchObject({ statusCode: 404 })
       })
 
-      test('deleted by their owner, and by nobody else', async () => {
+      test('deleted by their owner, and by no other user', async () => {
         const { id: user_id, token } = await newChannel(server, ['channel:manage:videos'])
         const ids = [await newVideo(server, { user_id }), await newVideo(server, { user_id })]
         const { viewer, client } = server.world
@@ -589,10 +589,10 @@ for (const { engine, strict } of SERVERS) {
         const ids = all.map(each => each.id)
         expect(await app.entitlements.getDropsEntitlementsByIds(ids.slice(0, 100))).toHaveLength(100)
         expect((await app.entitlements.getDropsEntitlementById(ids[3] as string))?.id).toBe(ids[3] as string)
-        const nobody = crypto.randomUUID()
+        const unknown = crypto.randomUUID()
         const { entitlements } = app
         const batched = await Promise.all(
-          [...ids, nobody].map(id => entitlements.getDropsEntitlementByIdBatched(id)),
+          [...ids, unknown].map(id => entitlements.getDropsEntitlementByIdBatched(id)),
         )
         expect(batched.map(each => each?.id ?? null)).toEqual([...ids, null])
       })

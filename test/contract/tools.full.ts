@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installListed } from '../support/listed-packages.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
+import { installListed } from '../support/packages/listed-packages.ts'
 
 const TOOLS = join(import.meta.dirname, 'tools')
 const INSTALL_MILLISECONDS = 300_000
@@ -91,7 +91,7 @@ describe('tools for OpenAPI', () => {
       writeFileSync(join(work, 'program.ts'), PROGRAM)
       const compilerOptions = { strict: true, ...STRICTER, noEmit: true, module: 'nodenext', types: [] }
       writeFileSync(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
-      await run('node_modules/typescript/bin/tsc', '--project', work)
+      expect(await run('node_modules/typescript/bin/tsc', '--project', work)).toBe('')
     },
     RUN_MILLISECONDS,
   )

@@ -1,12 +1,12 @@
 /** Channels and follows on two nodes: what one node has written, the other shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Node, startTwoNodes, type TwoNodes } from '../support/nodes.ts'
+import { type Node, startTwoNodes, type TwoNodes } from '../support/cli/nodes.ts'
 import { engines } from '../support/server.ts'
 
 /** Follows and unfollows, in requests of many and of one. A longer run: TEST_FOLLOWS=10000 */
 const OPERATIONS = Number(process.env.TEST_FOLLOWS || 3000)
 const PEOPLE = 400
-const AT_ONCE = 8
+const CONCURRENCY = 8
 const SCOPES = ['channel:manage:broadcast', 'moderator:read:followers', 'user:read:follows']
 
 interface Pair {
@@ -89,10 +89,10 @@ describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
       { user_id: id, broadcaster_id: user.id },
       { user_id: user.id, broadcaster_id: id },
     ])
-    // Each worker has pairs of its own, so that it knows which of them exist; the counted user is the same for all.
+    // Each worker has separate pairs, so that it knows which of them exist; the counted user is the same for all.
     let left = OPERATIONS
     const worker = async (place: number) => {
-      const mine = pairs.filter((_, index) => index % AT_ONCE === place)
+      const mine = pairs.filter((_, index) => index % CONCURRENCY === place)
       const following = new Set<Pair>()
       for (let turn = place; left > 0; turn++) {
         const node = nodes[turn % 2 === 0 ? 0 : 1]
@@ -112,9 +112,9 @@ describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
       }
       return following
     }
-    const rest = (await Promise.all(Array.from({ length: AT_ONCE }, (_, place) => worker(place)))).flatMap(
-      set => [...set],
-    )
+    const rest = (
+      await Promise.all(Array.from({ length: CONCURRENCY }, (_, place) => worker(place)))
+    ).flatMap(set => [...set])
     const followers = rest.filter(pair => pair.broadcaster_id === user.id).length
     const followed = rest.length - followers
     expect(followers).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** Dashboard, alerts and their page speak of figures that are there. */
+/** Dashboard, alerts and their page name metrics that exist. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { MetricsExchange } from '../../src/cli/serve/worker-metrics.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition } from '../../src/kit/metrics.ts'
-import { scrape } from '../support/scrape.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { engines, startTestServer } from '../support/server.ts'
 
 const FOLDER = 'docs/monitoring'
@@ -33,7 +33,7 @@ const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(read('grafan
 const questions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 const page = readFileSync('docs/monitoring.md', 'utf8')
 
-/** Names of figures in an expression. */
+/** Names of metrics in an expression. */
 const namesIn = (text: string) => text.match(/\b(?:strand|process)_[a-z_]+\b/g) ?? []
 
 /** What the supervisor of several workers adds. */
@@ -50,8 +50,8 @@ async function metricsOfSupervisor(): Promise<string> {
   return promise
 }
 
-describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
-  /** Everything that servers of both stores tell, and the supervisor of workers. */
+describe.skipIf(engines.length < 2)('metrics that are named', () => {
+  /** Everything that servers of both stores expose, and the supervisor of workers. */
   let text = ''
   let families: readonly string[] = []
   let names: ReadonlySet<string>

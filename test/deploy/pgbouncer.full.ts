@@ -1,4 +1,4 @@
-/** Through PgBouncer in transaction mode, when told so: every transaction may meet another connection. */
+/** Through PgBouncer in transaction mode, as its setting states: every transaction may meet another connection. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { isRefusal } from '../../src/contract/problem.ts'
@@ -6,12 +6,12 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { nextMigration } from '../support/next-migration.ts'
-import { startPgBouncer } from '../support/pgbouncer.ts'
-import { freePort } from '../support/postgres.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
+import { startPgBouncer } from '../support/proxies/pgbouncer.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { ANY_MASTER_KEYS, anyStreamKey } from '../support/stores.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
+import { freePort } from '../support/store/postgres.ts'
+import { ANY_MASTER_KEYS, anyStreamKey } from '../support/store/stores.ts'
 
 const program = process.env.TEST_PGBOUNCER || undefined
 const OPERATOR = 'an-operator-token-for-these-tests'

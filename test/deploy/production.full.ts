@@ -16,10 +16,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CertificateAuthority } from '../support/certificate.ts'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, STRAND_IN_SHELL, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, STRAND_IN_SHELL, StrandProcess } from '../support/cli/strand-process.ts'
+import { Encoders, hasEncoder } from '../support/media/encoder.ts'
+import { CertificateAuthority } from '../support/server/certificate.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const HOST = 'live.example.org'
 const PROXIES = {
@@ -244,7 +244,7 @@ http { access_log off; ${temporary.join(' ')} include ${this.path('etc/nginx/con
     }
   }
 
-  /** With certificates of an authority of Caddy's own, because nobody else knows the name; otherwise the file as it is. */
+  /** With certificates of an authority of Caddy's own, because no other authority knows the name; otherwise the file as it is. */
   async #startCaddy(): Promise<void> {
     const file = this.path('etc/caddy/Caddyfile')
     const site = readFileSync(file, 'utf8')

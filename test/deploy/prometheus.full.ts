@@ -4,24 +4,27 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { onEachStore } from '../support/each-store.ts'
-import { askPromtool, promtool } from '../support/promtool.ts'
-import { scrape } from '../support/scrape.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { askPromtool, promtool } from '../support/server/promtool.ts'
+import { scrape } from '../support/server/scrape.ts'
 
 const FOLDER = 'docs/monitoring'
 
 onEachStore('metrics', {}, server => {
-  test.skipIf(promtool === undefined)('Prometheus reads it without a complaint', async () => {
+  test.skipIf(promtool === undefined)('Prometheus reads it without an error', async () => {
     await server().call({ path: '/helix/streams' })
     await askPromtool(['check', 'metrics'], (await scrape(server().url)).text)
   })
 })
 
 describe('the alerts', () => {
-  test.skipIf(promtool === undefined)('Prometheus takes them, and they say what they should', async () => {
-    await askPromtool(['check', 'config', join(FOLDER, 'prometheus.yaml')])
-    await askPromtool(['test', 'rules', join(FOLDER, 'alerts.test.yaml')])
-  })
+  test.skipIf(promtool === undefined)(
+    'Prometheus takes them, and they have the expected values',
+    async () => {
+      await askPromtool(['check', 'config', join(FOLDER, 'prometheus.yaml')])
+      await askPromtool(['test', 'rules', join(FOLDER, 'alerts.test.yaml')])
+    },
+  )
 })
 
 describe('the dashboard', () => {

@@ -1,19 +1,19 @@
 /** Two nodes on one PostgreSQL behind the proxies of deploy/, and what their clients notice of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Cable } from '../support/cable.ts'
-import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
-import { EventClient } from '../support/event-client.ts'
-import { type Node, startTwoNodes } from '../support/nodes.ts'
-import { PROXIES, type ProxyName } from '../support/proxies.ts'
-import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
+import { type Node, startTwoNodes } from '../support/cli/nodes.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import type { Cable } from '../support/proxies/cable.ts'
+import { PROXIES, type ProxyName } from '../support/proxies/proxies.ts'
+import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxies/proxy-process.ts'
+import { FLOOD, FRAMINGS, sendEndless } from '../support/server/endless.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
 
 const CHANNELS = 60
 const BROADCASTER = '1000'
 const REQUESTS_A_SECOND = 150
 /** In progress through one proxy, at most: a busy machine is asked less. */
-const AT_ONCE = 8
+const CONCURRENCY = 8
 /** More of them make a longer search for a rare failure. */
 const RESTARTS = Number(process.env.TEST_RESTARTS || 1)
 
@@ -68,7 +68,7 @@ async function settle(node: Node): Promise<void> {
 /** Every channel gets another count, again and again: the places of a walk would be other ones with every page. */
 async function moveViewers(node: Node, isOver: () => boolean): Promise<void> {
   for (let turn = 0; !isOver(); turn++) {
-    const counts = Object.fromEntries(everybody.map((id, n) => [id, (n * 37 + turn * 11) % 61]))
+    const counts = Object.fromEntries(everyone.map((id, n) => [id, (n * 37 + turn * 11) % 61]))
     await node.control('POST', '/viewers', { counts })
     await Bun.sleep(20)
   }
@@ -93,7 +93,7 @@ async function walkOn(url: string, { data, pagination }: Page): Promise<string[]
     : [...met, ...(await walkOn(url, await pageOf(url, pagination.cursor)))]
 }
 
-const everybody = Array.from({ length: CHANNELS }, (_, n) => String(1000 + n))
+const everyone = Array.from({ length: CHANNELS }, (_, n) => String(1000 + n))
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 function updateEntitlements(url: string, turn: number): Promise<Response> {
@@ -132,7 +132,7 @@ class Load {
     this.#timer = setInterval(() => {
       // What this process was too busy to send is not sent at once: a burst is another question.
       const due = Math.min(
-        AT_ONCE - this.#underWay.size,
+        CONCURRENCY - this.#underWay.size,
         Math.floor(((performance.now() - last) / 1000) * REQUESTS_A_SECOND),
       )
       if (due <= 0) return
@@ -237,7 +237,7 @@ for (const name of PROXIES) {
     test('200: a walk gets its pages from both nodes and is whole', async () => {
       const before = nodes.map(node => node.answered('GetStreams'))
       const met = await walkOn(proxy().url, await pageOf(proxy().url))
-      expect(met.toSorted()).toEqual(everybody)
+      expect(met.toSorted()).toEqual(everyone)
       for (const [index, node] of nodes.entries()) {
         expect(node.answered('GetStreams')).toBeGreaterThan(before[index] ?? 0)
       }
@@ -256,7 +256,7 @@ for (const name of PROXIES) {
       }
     })
 
-    test('101 for a WebSocket: an event that happens on one node arrives, whichever node the client is at', async () => {
+    test('101 for a WebSocket: an event that happens on one node arrives, whichever node the client uses', async () => {
       const client = await EventClient.connect(`${proxy().url}/ws`)
       const transport = { method: 'websocket', session_id: await client.sessionId() }
       const created = await fetch(`${proxy().url}/helix/eventsub/subscriptions`, {
@@ -286,7 +286,7 @@ for (const name of PROXIES) {
       }
     })
 
-    test("200 from a node that is told the client's address behind what the client claimed", async () => {
+    test("200 from a node that gets the client's address behind what the client claimed", async () => {
       const seen: string[] = []
       const node = Bun.serve({
         hostname: '127.0.0.1',
@@ -336,7 +336,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
         }
       }
     })
-    for (const [{ url }, page] of begun) expect((await walkOn(url, page)).toSorted()).toEqual(everybody)
+    for (const [{ url }, page] of begun) expect((await walkOn(url, page)).toSorted()).toEqual(everyone)
   }, 600_000)
 
   test('200 for all that may be repeated when a node is killed', async () => {
@@ -361,7 +361,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
       let walks = 0
       for (; performance.now() < end; walks++) {
         const met = await walkOn(url, await pageOf(url))
-        expect([name, met.toSorted()]).toEqual([name, everybody])
+        expect([name, met.toSorted()]).toEqual([name, everyone])
       }
       return walks
     })

@@ -1,7 +1,12 @@
 /** What the proxies of deploy/ send again, and to whom: nodes that only count stand behind them. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import { PROXIES } from '../support/proxies.ts'
-import { type ProxyProcess, pathOfProxy, startControlProxy, startProxy } from '../support/proxy-process.ts'
+import { PROXIES } from '../support/proxies/proxies.ts'
+import {
+  type ProxyProcess,
+  pathOfProxy,
+  startControlProxy,
+  startProxy,
+} from '../support/proxies/proxy-process.ts'
 import { startTestServer } from '../support/server.ts'
 
 interface CountingNode {

@@ -5,15 +5,15 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { migrations } from '../../src/store/schema/index.ts'
-import type { Cable } from '../support/cable.ts'
-import { type Node, startTwoNodes } from '../support/nodes.ts'
+import { type Node, startTwoNodes } from '../support/cli/nodes.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import type { Cable } from '../support/proxies/cable.ts'
 import { engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
 const NEXT_RELEASE = [
   process.execPath,
   '--preload',
-  join(ROOT, 'test', 'support', 'next-release.ts'),
+  join(ROOT, 'test', 'support', 'store', 'next-release.ts'),
   join(ROOT, 'src', 'main.ts'),
 ]
 
@@ -123,7 +123,7 @@ test.skipIf(!engines.includes('postgres'))(
       const strand = new StrandProcess(words, { environment, ...(command && { command }) })
       return { code: await strand.exit(), stdout: strand.stdout, stderr: strand.stderr }
     }
-    // Nodes do not migrate by themselves, and the next release says what to do.
+    // Nodes do not migrate by themselves, and the next release states what to do.
     const early = await run(
       ['serve', '--listen', '127.0.0.1:0', '--operator-listen', '127.0.0.1:0'],
       NEXT_RELEASE,

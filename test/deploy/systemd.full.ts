@@ -1,9 +1,9 @@
-/** What systemd says of the sample units. */
+/** What systemd reports about the sample units. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
 
 const analyze = process.env.TEST_SYSTEMD_ANALYZE || undefined
 const read = (name: string) => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')

@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { isoSeconds } from '../../src/kit/clock.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
-import { freePort } from '../support/postgres.ts'
-import { ANY_MASTER_KEYS, anyStreamKey } from '../support/stores.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
+import { ANY_MASTER_KEYS, anyStreamKey } from '../support/store/stores.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 const LIVE = 20_000
@@ -22,7 +22,7 @@ const PER_REPORT = 10_000
 /** The oldest that a ranking may be, and a margin for a busy machine (D-34). */
 const FRESH_MILLISECONDS = 2500
 
-/** When a channel's streams were live, as the answers of the control API tell: from one answer to one question. */
+/** When a channel's streams were live, by the answers of the control API: from one answer to one question. */
 interface Life {
   readonly user_id: string
   readonly stream_id: string
@@ -57,7 +57,7 @@ async function serve(folder: string) {
 
 type Serving = Awaited<ReturnType<typeof serve>>
 
-/** Lets channels come and go and viewers move, at a steady pace, until told to stop. */
+/** Lets channels come and go and viewers move, at a steady pace, until it is stopped. */
 class Churn {
   readonly lives: Life[] = []
   readonly #serving: Serving

@@ -55,7 +55,7 @@ interface Course {
   readonly backward: boolean
 }
 
-/** Plays events and says which streams were live and matching throughout, and what the walker saw. */
+/** Plays events and returns which streams were live and matching throughout, and what the walker saw. */
 function play({ events, games, backward }: Course, make: MakeDirectory) {
   const cluster = new Cluster(make)
   const { world } = cluster
@@ -308,7 +308,7 @@ describe('the directory', () => {
     expect(rest.rows.map(row => row.viewer_count)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
 
-  test('a cursor whose point is forgotten goes on by sort key', () => {
+  test('a cursor whose point is forgotten continues by sort key', () => {
     let now = 0
     const world = new World()
     for (let n = 0; n < 10; n++) world.put(n, { viewer_count: n })

@@ -5,7 +5,7 @@ import { MovableClock } from '../../src/kit/clock.ts'
 import { Metrics } from '../../src/kit/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const session = (n: number, user_id = '1'): PlaybackSession => ({

@@ -36,7 +36,7 @@ export class World {
     return this.feed.at(-1) ?? { seq: 0, nonce: '' }
   }
 
-  /** Goes live under a new id, or, if live already, is told of again. */
+  /** Goes live under a new id, or, if live already, is reported again. */
   put(n: number, changes: Partial<LiveStream>): void {
     const running = this.of(n)
     this.#starts += 1
@@ -84,7 +84,7 @@ export class World {
   }
 }
 
-/** A process that follows the world, at its own pace. */
+/** A process that follows the world, at its pace. */
 export class Node {
   readonly #world: World
   readonly #make: MakeDirectory

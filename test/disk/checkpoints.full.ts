@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { MAX_LOG_BYTES } from '../../src/store/engines/sqlite-connection.ts'
 import { sql } from '../../src/store/sql/tag.ts'
-import { canFailDisk } from '../support/failing-disk.ts'
+import { canFailDisk } from '../support/cli/failing-disk.ts'
 import { createStorePlace } from '../support/server.ts'
 import { onTrial, TEST_MILLISECONDS } from './scenarios.ts'
 

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { canFailDisk } from '../support/failing-disk.ts'
-import { scrape } from '../support/scrape.ts'
+import { canFailDisk } from '../support/cli/failing-disk.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { onTrial, TEST_MILLISECONDS } from './scenarios.ts'
 import type { DiskTrial } from './trial.ts'
@@ -37,7 +37,7 @@ async function goLiveLate(trial: DiskTrial, id: string): Promise<void> {
   expect(await isLive(trial, id)).toBe(false)
 }
 
-/** What a caller sees of it if it goes on. */
+/** What a caller sees of it if it continues. */
 async function seeStall(trial: DiskTrial, goOn: () => void): Promise<void> {
   const [id = ''] = trial.world.churning
   const began = performance.now()
@@ -61,7 +61,7 @@ describe('a store that stalls', () => {
   )
 
   test.concurrent.skipIf(!engines.includes('postgres'))(
-    '503 at the deadline on PostgreSQL, where nothing goes on running, and nothing happens later',
+    '503 at the deadline on PostgreSQL, where nothing continues to run, and nothing happens later',
     async () => {
       const place = await createStorePlace('postgres')
       try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { canFailDisk, type DiskFault } from '../support/failing-disk.ts'
+import { canFailDisk, type DiskFault } from '../support/cli/failing-disk.ts'
 import {
   askFor,
   cutOff,
@@ -41,7 +41,7 @@ describe.skipIf(!canFailDisk)('while the disk fails', () => {
 
 describe.skipIf(!canFailDisk)('a page that cannot be read', () => {
   test(
-    'is a 503 for those who need it and nothing for others, and the log says so',
+    'is a 503 for those who need it and nothing for others, and the log reports it',
     () =>
       onTrial(async trial => {
         const file = await readFromFileOnly(trial)

@@ -14,7 +14,7 @@ test('the log is cut back when another process no longer reads an old state, wit
   const engine = await openSqliteEngine(file)
   const logBytes = () => statSync(`${file}-wal`).size
   const note = (n: number) => engine.run('setFact', { name: `large ${n}`, value: VALUE })
-  // Another process holds a read transaction until it is told to let go.
+  // Another process holds a read transaction until it is asked to let go.
   const script = `
     import { Database } from 'bun:sqlite'
     const other = new Database(process.argv[1], { readonly: true })

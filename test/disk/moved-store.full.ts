@@ -15,7 +15,7 @@ const contentsOf = (folder: string) =>
 
 describe('the data folder under a running server', () => {
   test(
-    '503 once it is deleted, and the log says what to do',
+    '503 once it is deleted, and the log states what to do',
     () =>
       onTrial(async trial => {
         expect(await moveStore(trial, () => rmSync(trial.data, { recursive: true }))).toEqual([])
@@ -30,7 +30,7 @@ describe('the data folder under a running server', () => {
   )
 
   test(
-    '/readyz is 503 while it is elsewhere, also if nobody writes',
+    '/readyz is 503 while it is elsewhere, also without writes',
     () =>
       onTrial(async trial => {
         const elsewhere = `${trial.data}-elsewhere`

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
 
 interface Edit {
   /** Below `src`. */

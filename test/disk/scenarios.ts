@@ -2,7 +2,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Asked } from '../../rig/load/caller.ts'
-import type { DiskFault } from '../support/failing-disk.ts'
+import type { DiskFault } from '../support/cli/failing-disk.ts'
 import { DiskTrial, HANG_MILLISECONDS, type TrialOptions } from './trial.ts'
 
 /** How long a fault lasts at least. */
@@ -57,7 +57,7 @@ export async function failAndHeal(trial: DiskTrial, strike: Strike): Promise<str
       trial.looks.some(look => look.at >= healed && look.isReady),
   )
   if (reads + writes + syncs === 0) return ['the fault met nothing']
-  if (!isNoticed) return [`no ${refused} was refused, or /readyz did not say so`]
+  if (!isNoticed) return [`no ${refused} was refused, or /readyz did not report it`]
   if (!isWellAgain) return ['nothing works when the disk does again']
   const harmed = trial.caller.asked.filter(each => each.work === unharmed && !isOk(each)).length
   if (harmed > 0) return [`${harmed} of ${unharmed} failed, though the disk could be read`]

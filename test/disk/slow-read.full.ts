@@ -1,7 +1,7 @@
-/** A read of the disk that takes long stops the process, and the health listener says so in the meantime. */
+/** A read of the disk that takes long stops the process, and the health listener reports it in the meantime. */
 import { describe, expect, test } from 'bun:test'
-import { canFailDisk } from '../support/failing-disk.ts'
-import { freePort } from '../support/postgres.ts'
+import { canFailDisk } from '../support/cli/failing-disk.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { askFor, onTrial, readFromFileOnly, TEST_MILLISECONDS } from './scenarios.ts'
 
 /** How long a health check waits at most. */

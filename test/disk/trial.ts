@@ -11,9 +11,9 @@ import type { Operation } from '../../rig/judge/operation.ts'
 import { type Asked, Caller } from '../../rig/load/caller.ts'
 import { readGroup, updateGroup } from '../../rig/load/entitlement-load.ts'
 import { type EntitlementGroup, grantGroups, makeWorld, type World } from '../../rig/world.ts'
-import { FailingDisk } from '../support/failing-disk.ts'
-import { freePort } from '../support/postgres.ts'
-import { type Environment, StrandProcess } from '../support/strand-process.ts'
+import { FailingDisk } from '../support/cli/failing-disk.ts'
+import { type Environment, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-this-test'
 const STREAMS = 10
@@ -121,7 +121,7 @@ export class DiskTrial {
     return code ?? undefined
   }
 
-  /** Writers and readers for every group, and somebody who looks at /readyz. */
+  /** Writers and readers for every group, and one that reads /readyz. */
   beginLoad(): void {
     const repeat = async (work: () => Promise<void>) => {
       while (!this.#ending) {

@@ -38,7 +38,7 @@ class Looker {
     return last
   }
 
-  /** Nothing runs meanwhile, and then nobody knows how long. */
+  /** Nothing runs meanwhile, and how long is unknown. */
   off(milliseconds: number) {
     return this.look(0, milliseconds)
   }
@@ -50,7 +50,7 @@ describe('the settled time', () => {
     expect(looker.run(2 * HOUR)).toMatchObject({ behind: 0, isSettling: false, noticed: undefined })
   })
 
-  test('goes on at its pace when the clock is two months ahead for a minute, as if nothing had been', () => {
+  test('continues at its pace when the clock is two months ahead for a minute, as if nothing had been', () => {
     const looker = new Looker()
     const jumped = looker.look(MINUTE, 60 * DAY)
     expect(jumped).toMatchObject({ settled: START + MINUTE, noticed: 60 * DAY, behind: 60 * DAY })

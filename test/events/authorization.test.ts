@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { hashToken } from '../../src/auth/tokens.ts'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newClient, subscribe, webhook } from '../operations/helix/subscriptions.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { Receiver, settled, statusOf, subscribed, until } from './receiver.ts'
 
 onEachStore('authorization of subscriptions', {}, current => {
@@ -52,7 +52,7 @@ onEachStore('authorization of subscriptions', {}, current => {
     socket.close()
   })
 
-  test('a webhook goes on as long as the broadcaster or an editor authorizes it', async () => {
+  test('a webhook continues as long as the broadcaster or an editor authorizes it', async () => {
     const server = current()
     const [channel, editor] = [await newChannel(server), await newChannel(server)]
     await server.control('PUT', `/channels/${channel.id}/editors/${editor.id}`, {})
@@ -77,7 +77,7 @@ onEachStore('authorization of subscriptions', {}, current => {
     expect(await statusOf(server, id)).not.toBe('authorization_revoked')
     await server.control('DELETE', `/channels/${channel.id}/editors/${editor.id}`)
     expect(await statusOf(server, id)).toBe('authorization_revoked')
-    // It was never verified, so that its callback is not told.
+    // It was never verified, so that its callback is not notified.
     const kinds = await server.execute(`select kind from event_deliveries where subscription_id = '${id}'`)
     expect(kinds).toEqual([{ kind: 'webhook_callback_verification' }])
   })

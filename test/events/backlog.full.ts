@@ -3,56 +3,24 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
-import type { NewEventSubscription } from '../../src/store/commands/event-subscriptions.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { openStore } from '../support/store/stores.ts'
+import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
 const WAITING = Number(process.env.TEST_WAITING_MESSAGES ?? 200_000)
 const TURNS = 30
 const most = { notifications: 256, verifications: 64 }
 const ROOM = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [], quick: [] }
 
-const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
-  createStore(
-    databaseUrl === undefined
-      ? await openSqliteEngine(`${folder}/strand.db`)
-      : await openPostgresEngine(databaseUrl, { connections: 2, pooled: false }),
-  )
-
-const subscription = (id: string, lane: string | null): NewEventSubscription => ({
-  id,
-  client_id: 'app',
-  owner: '',
-  scopes: [],
-  type: 'channel.update',
-  version: '2',
-  condition: { broadcaster_user_id: '1' },
-  topic: 'channel.update/2/1',
-  method: 'webhook',
-  callback: `https://${id}.example/`,
-  session_id: null,
-  target: `webhook:${id}.example`,
-  lane,
-  identity: id,
-  key_id: 'test',
-  sealed: 'sealed',
-})
-
 /** A store with a receiver that takes messages, and one that fails while `waiting` messages wait for it. */
 async function createBench(engine: EngineName, waiting: number, lane: string | null): Promise<StorePlace> {
   const place = await createStorePlace(engine)
-  const store = await openStore(place)
-  const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
-  await store.commands.createClient({
-    client: { ...client, id: 'app', kind: 'public', redirect_uris: [] },
-    secret_hash: null,
-  })
-  await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
-  for (const each of [subscription('healthy', null), subscription('fails', lane)])
-    await store.commands.createEventSubscription({ subscription: each, now: Date.now() })
+  const store = await openStore(place, 2)
+  await addClient(store)
+  await addBroadcaster(store)
+  await subscribe(store, newSubscription('https://healthy.example/', { id: 'healthy' }))
+  await subscribe(store, newSubscription('https://fails.example/', { id: 'fails', lane }))
   await settleAll(store, () => ({ outcome: 'delivered' }))
   await store.close()
   await executeIn(
@@ -107,7 +75,7 @@ async function deliverChanges(store: Store, lane: string | null): Promise<void> 
 async function cost(place: StorePlace, work: (store: Store) => Promise<void>): Promise<number> {
   const { databaseUrl } = place
   if (databaseUrl === undefined) {
-    const store = await openStore(place)
+    const store = await openStore(place, 2)
     const before = process.cpuUsage()
     await work(store)
     const { user, system } = process.cpuUsage(before)
@@ -123,7 +91,7 @@ async function cost(place: StorePlace, work: (store: Store) => Promise<void>): P
     return Number(row.n)
   }
   const before = await blocks()
-  const store = await openStore(place)
+  const store = await openStore(place, 2)
   await work(store)
   await store.close()
   let after = before

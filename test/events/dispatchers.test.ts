@@ -10,24 +10,16 @@ import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { openStore } from '../support/store/stores.ts'
 import { type Received, Receiver, SECRET, until } from './receiver.ts'
+import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
 const secrets = new EventSecrets(new KeyRing([{ id: 'test', bytes: randomBytes(32) }]))
 const logLines: string[] = []
 const log = createLog({ level: 'debug', readable: false, write: line => logLines.push(line) })
-
-const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
-  createStore(
-    databaseUrl === undefined
-      ? await openSqliteEngine(`${folder}/strand.db`)
-      : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false }),
-  )
 
 const dispatcherOn = (
   store: Store,
@@ -43,30 +35,12 @@ const dispatcherOn = (
     sender: new WebhookSender({ rule: SEND_RULES.any, milliseconds, ...(resolve && { resolve }) }),
   })
 
-let subscriptions = 0
-
 async function addSubscription(store: Store, callback: string, client_id = 'app'): Promise<string> {
   const id = crypto.randomUUID()
-  const created = await store.commands.createEventSubscription({
-    subscription: {
-      id,
-      client_id,
-      owner: '',
-      scopes: [],
-      type: 'channel.update',
-      version: '2',
-      condition: { broadcaster_user_id: '1' },
-      topic: 'channel.update/2/1',
-      method: 'webhook',
-      callback,
-      session_id: null,
-      target: `webhook:${new URL(callback).host}`,
-      lane: null,
-      identity: `subscription ${++subscriptions}`,
-      ...secrets.seal(id, SECRET),
-    },
-    now: Date.now(),
-  })
+  const created = await subscribe(
+    store,
+    newSubscription(callback, { id, client_id, ...secrets.seal(id, SECRET) }),
+  )
   expect(created).toHaveProperty('subscription')
   return id
 }
@@ -108,17 +82,13 @@ async function bench(engine: EngineName, connections: number) {
   ends.push(() => place.remove())
   const stores: Store[] = []
   for (let n = 0; n < connections; n++) {
-    const store = await openStore(place)
+    const store = await openStore(place, 4)
     ends.push(() => store.close())
     stores.push(store)
   }
   const [store] = stores as [Store]
-  const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
-  await store.commands.createClient({
-    client: { ...client, id: 'app', kind: 'public', redirect_uris: [] },
-    secret_hash: null,
-  })
-  await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
+  await addClient(store)
+  await addBroadcaster(store)
   return { place, stores, store }
 }
 

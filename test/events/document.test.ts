@@ -1,11 +1,11 @@
-/** docs/events.md: its table is that of the contract, and its examples run as they stand but for ports and ids. */
+/** docs/events.md: its table is that of the contract, and its examples run unchanged but for ports and ids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
-import { freePort } from '../support/postgres.ts'
-import { Shell } from '../support/shell.ts'
-import { endAllProcesses, ROOT } from '../support/strand-process.ts'
+import { Shell } from '../support/cli/shell.ts'
+import { endAllProcesses, ROOT } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const page = readFileSync('docs/events.md', 'utf8')
 const blocks = (language: string) =>

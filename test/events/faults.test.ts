@@ -1,8 +1,8 @@
 /** Faults of messages, as subscribers see them. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { goLive, goOffline, newChannel } from '../operations/helix/channels.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { Receiver, subscribed, until } from './receiver.ts'
 
 onEachStore('faults of messages', { config: { eventRetries: [0.2, 0.2] } }, server => {

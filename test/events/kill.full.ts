@@ -8,10 +8,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { createEventReceiver } from '../../src/client/index.ts'
-import { Node } from '../support/nodes.ts'
-import { freePort } from '../support/postgres.ts'
+import { Node } from '../support/cli/nodes.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { until } from './receiver.ts'
 
 const SECONDS = Number(process.env.TEST_KILL_SECONDS || 15)

@@ -10,11 +10,10 @@ import { newMasterKey } from '../../src/server/data-folder.ts'
 import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
 import type { NewEventSubscription } from '../../src/store/commands/event-subscriptions.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { openStore } from '../support/store/stores.ts'
+import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
 const DAY = 24 * 3600 * 1000
 const KEPT = { videosDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }
@@ -38,18 +37,10 @@ interface Bench {
 
 async function onBench(engine: EngineName, work: (bench: Bench) => Promise<void>): Promise<void> {
   const place = await createStorePlace(engine)
-  const store = createStore(
-    place.databaseUrl === undefined
-      ? await openSqliteEngine(`${place.folder}/strand.db`)
-      : await openPostgresEngine(place.databaseUrl, { connections: 3, pooled: false }),
-  )
+  const store = await openStore(place, 3)
   try {
-    const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
-    await store.commands.createClient({
-      client: { ...client, id: 'app', kind: 'public', redirect_uris: [] },
-      secret_hash: null,
-    })
-    await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
+    await addClient(store)
+    await addBroadcaster(store)
     const execute = (statement: string) => executeIn(place, statement)
     const count = async (table: string) => Number((await execute(`select count(*) as n from ${table}`))[0].n)
     await work({ store, place, execute, count })
@@ -59,25 +50,15 @@ async function onBench(engine: EngineName, work: (bench: Bench) => Promise<void>
   }
 }
 
-const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewEventSubscription => ({
-  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-  client_id: 'app',
-  owner: '',
-  scopes: [],
-  type: 'stream.online',
-  version: '1',
-  condition: { broadcaster_user_id: '1' },
-  topic: 'stream.online/1/1',
-  method: 'webhook',
-  callback: `https://example.org/${n}`,
-  session_id: null,
-  target: TARGET,
-  lane: null,
-  identity: `identity ${n}`,
-  key_id: 'test',
-  sealed: 'sealed',
-  ...more,
-})
+/** The numbered subscription to starts of the broadcaster's stream. */
+const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewEventSubscription =>
+  newSubscription(`https://example.org/${n}`, {
+    id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+    type: 'stream.online',
+    version: '1',
+    topic: 'stream.online/1/1',
+    ...more,
+  })
 
 /** Settles everything that is due with an outcome. */
 async function settle(store: Store, outcome: Partial<DeliveryOutcome> = {}): Promise<number> {
@@ -140,7 +121,7 @@ for (const engine of engines) {
   describe(`events on ${engine}`, () => {
     test('events and deliveries are deleted after 30 days, but not what is still to be sent', async () => {
       await onBench(engine, async ({ store, count }) => {
-        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await subscribe(store, subscription(1))
         await settle(store)
         await goLive(store, 1)
         expect(await settle(store)).toBe(1)
@@ -160,7 +141,7 @@ for (const engine of engines) {
 
     test('a subscription is deleted 30 days after its end, once its revocation is finished', async () => {
       await onBench(engine, async ({ store, count, execute }) => {
-        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await subscribe(store, subscription(1))
         await settle(store)
         await store.commands.deleteUser({ id: '1', now: Date.now() })
         expect((await execute('select status from event_subscriptions'))[0].status).toBe('user_removed')
@@ -176,7 +157,7 @@ for (const engine of engines) {
 
     test('many events are deleted in steps of a thousand', async () => {
       await onBench(engine, async ({ store, count, execute }) => {
-        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await subscribe(store, subscription(1))
         await settle(store)
         await execute(`insert into events (id, type, version, subject, occurred_at, body)
           ${numbersTo(engine, 2500).with}select 'event ' || n, 'stream.online', '1', '1', '2026-01-01T00:00:00.000Z', '{}'
@@ -197,7 +178,7 @@ for (const engine of engines) {
     test(`a client keeps ${CAPS.endedSubscriptionsOfClient} ended subscriptions, the newest`, async () => {
       await onBench(engine, async ({ store, execute, count }) => {
         const most = CAPS.endedSubscriptionsOfClient
-        await store.commands.createEventSubscription({ subscription: subscription(0), now: Date.now() })
+        await subscribe(store, subscription(0))
         const columns =
           'client_id, owner, type, version, condition, topic, status, cost, method, target, identity, created_at, ended_at'
         const { with: numbers, from } = numbersTo(engine, most + 50)
@@ -218,7 +199,7 @@ for (const engine of engines) {
     test('a subscription with many deliveries is gone at once, and they are deleted in steps', async () => {
       await onBench(engine, async ({ store, execute, count }) => {
         const { id } = subscription(1)
-        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await subscribe(store, subscription(1))
         await settle(store)
         await addWaiting(engine, execute, { subscription: id, most: 3000 })
         expect(await store.commands.deleteEventSubscription({ id, client_id: 'app' })).toBeUndefined()
@@ -239,7 +220,7 @@ for (const engine of engines) {
     test('the many messages that wait for a subscription which ends are canceled in steps', async () => {
       await onBench(engine, async ({ store, execute }) => {
         const { id } = subscription(1)
-        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await subscribe(store, subscription(1))
         await settle(store)
         await addWaiting(engine, execute, { subscription: id, most: 3000 })
         const left = async () =>
@@ -297,7 +278,7 @@ test('strand verify opens every webhook secret', async () => {
     const key = newMasterKey()
     const secrets = new EventSecrets(new KeyRing([key]))
     const sealed = secrets.seal(subscription(1).id, 'a secret')
-    await store.commands.createEventSubscription({ subscription: subscription(1, sealed), now: Date.now() })
+    await subscribe(store, subscription(1, sealed))
     await execute('delete from stream_keys')
     expect((await verifyFolder(place.folder, [key])).problems).toEqual([])
     const missing = await verifyFolder(place.folder, [newMasterKey()])

@@ -3,14 +3,14 @@ import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EventClient } from '../support/event-client.ts'
-import { Node } from '../support/nodes.ts'
-import { freePort } from '../support/postgres.ts'
+import { Node } from '../support/cli/nodes.ts'
+import { endAllProcesses, STRAND } from '../support/cli/strand-process.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { createStorePlace } from '../support/server.ts'
-import { endAllProcesses, STRAND } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const SOCKETS = Number(process.env.TEST_SOCKETS || 10_000)
-const AT_ONCE = 200
+const BATCH_SIZE = 200
 /** Clients have this long to subscribe. */
 const UNUSED_MILLISECONDS = 10_000
 /** Of the resident memory of the process; 2.0 were measured on Linux with two cores. */
@@ -73,7 +73,7 @@ test.skipIf(maxDescriptors() < SOCKETS * 1.2)(
     const file = join(place.folder, 'strand.db')
     while (clients.length < SOCKETS) {
       const opened = await Promise.all(
-        Array.from({ length: AT_ONCE }, (_, n) =>
+        Array.from({ length: BATCH_SIZE }, (_, n) =>
           // Another address for each few thousand, because each has only so many ports.
           EventClient.connect(`ws://127.0.0.1:${node.port}/ws`, { from: `127.0.0.${2 + (n % 8)}` }),
         ),

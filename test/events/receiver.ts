@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback, which checks every message with code of its own. */
+/** A receiver of webhooks on loopback, which checks every message with independent code. */
 import { expect } from 'bun:test'
 import type { Server } from 'bun'
 import type { TestServer } from '../support/server.ts'

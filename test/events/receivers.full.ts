@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newChannel } from '../operations/helix/channels.ts'
-import { onNewDatabase, removeDatabases } from '../support/databases.ts'
-import { startTwoNodes } from '../support/nodes.ts'
-import { freePort } from '../support/postgres.ts'
+import { startTwoNodes } from '../support/cli/nodes.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { engines, startTestServer } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { onNewDatabase, removeDatabases } from '../support/store/databases.ts'
+import { freePort } from '../support/store/postgres.ts'
 import { Receiver, SECRET, subscribed, until } from './receiver.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-events-'))
@@ -89,7 +89,7 @@ interface Api {
 
 /** A user with a subscription to changes of the channel. */
 async function prepare({ control, url }: Api, receiver: Receiver): Promise<string> {
-  const user = await control('POST', '/users', { login: 'somebody' })
+  const user = await control('POST', '/users', { login: 'someone' })
   const client = await control('POST', '/clients', { name: 'Receiver', organization_id: null })
   const { access_token } = await control('POST', '/tokens', { client_id: client.id })
   const answer = await fetch(`${url}/helix/eventsub/subscriptions`, {

@@ -114,10 +114,10 @@ test('limits hold whatever the order of requests and their ends', () => {
               running.push({ host: sent.host, end: slots.take(sent, fails, 0) })
           }
         const counts = Map.groupBy(running, each => each.host)
-        if ([...counts.values()].some(each => each.length > HOST_SLOTS)) return false
-        if (slots.inFlight !== running.length || slots.inFlight > 20) return false
+        for (const each of counts.values()) expect(each.length).toBeLessThanOrEqual(HOST_SLOTS)
+        expect(slots.inFlight).toBe(running.length)
+        expect(slots.inFlight).toBeLessThanOrEqual(20)
       }
-      return true
     }),
   )
 })

@@ -5,24 +5,16 @@ import { Slots } from '../../src/events/slots.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import type { ClaimedDelivery } from '../../src/store/commands/claim-deliveries.ts'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
-import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createStorePlace, engines, executeIn } from '../support/server.ts'
+import { openStore } from '../support/store/stores.ts'
+import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
 const STEPS = 150
 const SEED = 7
 const LOST = `select count(*) as n from event_deliveries where waits_in is not null and due_at is not null
   and waits_in not in (select name from event_queues)`
 const PENDING = 'select count(*) as n from event_deliveries where due_at is not null'
-
-const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
-  createStore(
-    databaseUrl === undefined
-      ? await openSqliteEngine(`${folder}/strand.db`)
-      : await openPostgresEngine(databaseUrl, { connections: 3, pooled: false }),
-  )
 
 /** A sender that has as many requests in flight as the rules allow, and ends them in any order. */
 class SimulatedSender {
@@ -71,16 +63,11 @@ class SimulatedSender {
 describe.each(engines)('queues on %s', engine => {
   test('every message that waits is in a queue that is looked at, and all are sent in the end', async () => {
     const place = await createStorePlace(engine)
-    const store = await openStore(place)
+    const store = await openStore(place, 3)
     try {
-      await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
+      await addBroadcaster(store)
       const clients = ['one', 'two', 'three']
-      const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
-      for (const id of clients)
-        await store.commands.createClient({
-          client: { ...client, id, kind: 'public', redirect_uris: [] },
-          secret_hash: null,
-        })
+      for (const id of clients) await addClient(store, id)
       const random = new SeededRandom(SEED)
       const sender = new SimulatedSender(store, random)
       const count = async (query: string) => Number((await executeIn(place, query))[0].n)
@@ -89,9 +76,9 @@ describe.each(engines)('queues on %s', engine => {
         for (let n = 0; n < added; n++)
           await subscribe(
             store,
-            clients[random.between(0, clients.length - 1)] ?? '',
-            `${step}-${n}`,
-            random.between(0, 2 - 1),
+            newSubscription(`https://host-${random.between(0, 2 - 1)}.example.org/${step}-${n}`, {
+              client_id: clients[random.between(0, clients.length - 1)] ?? '',
+            }),
           )
         await sender.takeTurn(random.between(0, 12 - 1), 0.1)
         expect([step, await count(LOST)]).toEqual([step, 0])
@@ -105,28 +92,3 @@ describe.each(engines)('queues on %s', engine => {
     }
   }, 60_000)
 })
-
-async function subscribe(store: Store, client_id: string, name: string, host: number): Promise<void> {
-  const callback = `https://host-${host}.example.org/${name}`
-  await store.commands.createEventSubscription({
-    subscription: {
-      id: crypto.randomUUID(),
-      client_id,
-      owner: '',
-      scopes: [],
-      type: 'channel.update',
-      version: '2',
-      condition: { broadcaster_user_id: '1' },
-      topic: 'channel.update/2/1',
-      method: 'webhook',
-      callback,
-      session_id: null,
-      target: `webhook:${new URL(callback).host}`,
-      lane: null,
-      identity: name,
-      key_id: 'test',
-      sealed: 'sealed',
-    },
-    now: Date.now(),
-  })
-}

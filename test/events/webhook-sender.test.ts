@@ -8,7 +8,7 @@ import {
   WebhookSender,
   type WebhookSenderOptions,
 } from '../../src/events/webhook-sender.ts'
-import { CertificateAuthority } from '../support/certificate.ts'
+import { CertificateAuthority } from '../support/server/certificate.ts'
 import { until } from './receiver.ts'
 
 /** For an answer that comes, however busy the machine is, and for one that is to be late. */
@@ -245,7 +245,7 @@ describe('a connection', () => {
     expect(seen.connections).toBe(0)
   })
 
-  test('on which a receiver goes on sending is not a way to fill the memory', async () => {
+  test('on which a receiver continues sending is not a way to fill the memory', async () => {
     const { port, sockets } = await keepingServer()
     const sender = new WebhookSender(any)
     await sender.send(request(`http://127.0.0.1:${port}/`))

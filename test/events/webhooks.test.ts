@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newClient, tokenOf } from '../operations/helix/callers.ts'
 import { goLive, goOffline, newChannel } from '../operations/helix/channels.ts'
 import { newOrganization } from '../operations/helix/drops-organization.ts'
-import { onEachStore } from '../support/each-store.ts'
 import { retryWhileUnavailable } from '../support/operation.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { Receiver, SECRET, settled, statusOf, subscribe, subscribed, until } from './receiver.ts'
 
 const RETRY_SECONDS = 0.2

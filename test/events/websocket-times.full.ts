@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { EventClient } from '../support/event-client.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { subscribeSocket } from './receiver.ts'
 

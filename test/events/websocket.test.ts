@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Networks } from '../../src/http/client-address.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { EventClient } from '../support/event-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { EventClient } from '../support/server/event-client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { subscribeSocket, until } from './receiver.ts'
 

@@ -22,8 +22,8 @@ import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
 import { CALL_OUTCOMES } from '../../src/contract/resources/fault.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const ENTITLEMENTS = Number(process.env.TEST_ENTITLEMENTS || 50_000)
 /** As many of the server, and as many of the service. */

@@ -8,8 +8,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { VERSION } from '../../src/server/version.ts'
-import { packedTarball } from '../support/packed.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
+import { packedTarball } from '../support/packages/packed.ts'
 
 const TIMEOUT_MILLISECONDS = 300_000
 const PNPM = ['npx', '--yes', '--package', 'pnpm@12.18.0', 'pnpm']

@@ -69,7 +69,7 @@ test('no single character of 100 cursors can be changed, left out or added', () 
   }
 })
 
-test('a cursor opens for its own binding only', () => {
+test('a cursor opens for its binding only', () => {
   fc.assert(
     fc.property(binding, binding, bookmark, (bound, other, mark) => {
       fc.pre(bound !== other)

@@ -1,16 +1,16 @@
-/** A server that runs out of file descriptors: it sheds connections instead of spinning, says so once, and recovers. */
+/** A server that runs out of file descriptors: it sheds connections instead of spinning, reports it once, and recovers. */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reservedPlaces } from '../../src/http/shedding.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, STRAND, StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const LIMIT = 160
-const SAYS = 'file descriptors ran short'
+const MESSAGE = 'file descriptors ran short'
 const folder = mkdtempSync(join(tmpdir(), 'strand-descriptors-'))
 const sockets: Socket[] = []
 
@@ -39,7 +39,7 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** How many calls of accept failed meanwhile is not told; a process that spins takes all the time that it gets. */
+/** How many calls of accept failed meanwhile is unknown; a process that spins takes all the time that it gets. */
 async function loadOf(pid: number, milliseconds: number): Promise<number> {
   const before = ticksOf(pid)
   await Bun.sleep(milliseconds)
@@ -53,7 +53,7 @@ async function ask(url: string): Promise<number | undefined> {
 }
 
 describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
-  test('connections are shed, it is said once, the operator is served throughout, and all is well again', async () => {
+  test('connections are shed, it is logged once, the operator is served throughout, and all is well again', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()]
     const words = ['serve', '--data', join(folder, 'data'), '--listen', `127.0.0.1:${port}`]
     const program = [...STRAND, ...words]
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
       }
       while ((await ask(url)) !== 200) await Bun.sleep(20)
     }
-    expect(strand.stderr.split(SAYS).length - 1).toBe(1)
+    expect(strand.stderr.split(MESSAGE).length - 1).toBe(1)
     expect(strand.stderr).toContain('LimitNOFILE')
 
     for (const socket of sockets.splice(0)) socket.destroy()
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
     begun.on('data', piece => {
       answer += piece
     })
-    while (!strand.stderr.includes(SAYS)) {
+    while (!strand.stderr.includes(MESSAGE)) {
       await hold(port, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Never: ')
     }
     begun.write('_type=x')

@@ -1,7 +1,7 @@
 /** Characters that change the direction of text: refused in new titles and names. */
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const CONTROLS = ['\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069']
 const SHOWN = ['title', 'name', 'display_name']

@@ -1,7 +1,7 @@
 /**
  * A body without end, in chunks and with a huge announced length, sent to everything that is served: every operation and
  * page of the census and what stands beside them, with every method. Whatever reads it holds little of it, every request
- * is answered, and no connection stays open for as long as somebody sends.
+ * is answered, and no connection stays open for as long as a client sends.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import { PAGES } from '../../src/site/pages.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import {
   type EndlessRequest,
   FLOOD,
@@ -18,9 +19,8 @@ import {
   type Outcome,
   type Pace,
   sendEndless,
-} from '../support/endless.ts'
-import { freePort } from '../support/postgres.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+} from '../support/server/endless.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
 const OTHER_PATHS = [
@@ -37,7 +37,7 @@ const OTHER_PATHS = [
   '/control/nothing',
 ]
 /** At once: a few, because an operator's body may take 4 MiB of memory. */
-const AT_ONCE = 3
+const CONCURRENCY = 3
 /** The server's idle timeout is 12 s, and the runtime looks at it every few seconds. */
 const CLOSED_WITHIN_MILLISECONDS = 40_000
 /** A server has its size when sending the same again changes it by less than this. */
@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
     let peak = 0
     for (let round = 1; round <= MOST_WARM_UPS; round += 1) {
       const before = peak
-      peak = await peakDuring(() => sendAll(requests, small, AT_ONCE))
+      peak = await peakDuring(() => sendAll(requests, small, CONCURRENCY))
       if (Math.abs(peak - before) < STEADY_MEGABYTES) break
     }
     return peak
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
     const before = await warmUp(requests)
     let outcomes = new Map<string, Outcome>()
     const peak = await peakDuring(async () => {
-      outcomes = await sendAll(requests, FLOOD, AT_ONCE)
+      outcomes = await sendAll(requests, FLOOD, CONCURRENCY)
     })
     const unanswered = [...outcomes].filter(([, { status, closedByServer }]) =>
       status === undefined ? !closedByServer : status >= 500,
@@ -178,7 +178,7 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
   }, 300_000)
 
   test("4xx or less on every path of the operator's, where a body may have 4 MiB", async () => {
-    await expectBounded(targets.filter(isControl), 20 + AT_ONCE * 4)
+    await expectBounded(targets.filter(isControl), 20 + CONCURRENCY * 4)
   }, 300_000)
 
   test('413 wherever a body is read', async () => {
@@ -192,10 +192,10 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
     ]
     expect(readers.length).toBeGreaterThan(20)
     const requests = readers.flatMap(([method, path]) => requestsFor(path, method))
-    for (const [name, { status, closedByServer }] of await sendAll(requests, FLOOD, AT_ONCE)) {
+    for (const [name, { status, closedByServer }] of await sendAll(requests, FLOOD, CONCURRENCY)) {
       // Lines that have no end are refused as such, before there are too many of them.
       const expected = name === 'POST /control/import chunked' ? 400 : 413
-      // The runtime itself refuses a length beyond its own limit, and its answer may be lost with the connection.
+      // The runtime itself refuses a length beyond its limit, and its answer may be lost with the connection.
       if (!(name.endsWith('length') && status === undefined && closedByServer))
         expect([name, status]).toEqual([name, expected])
     }

@@ -1,7 +1,7 @@
 /** The name of an error beside its message (D-160), and when to try again (D-161). */
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemName, problems, type Refusal } from '../../src/contract/problem.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('errors', { streams: 1 }, server => {
   const ask = (path: string, init: RequestInit = {}) =>

@@ -1,6 +1,6 @@
 /** The operator's side stays hidden behind a proxy that passes everything on. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
+import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxies/proxy-process.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 describe.skipIf(pathOfProxy.nginx === undefined)('behind a real nginx that passes everything on', () => {

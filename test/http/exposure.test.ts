@@ -32,7 +32,7 @@ describe('on one loopback listener', () => {
     }
   })
 
-  test('404 on it through a proxy, or under a foreign name; the log says what to do', async () => {
+  test('404 on it through a proxy, or under a foreign name; the log states what to do', async () => {
     for (const path of OPERATORS) {
       for (const mark of MARKS)
         expect([mark, (await ask(path, { [mark]: '203.0.113.9' })).status]).toEqual([mark, 404])
@@ -61,7 +61,7 @@ describe('on one loopback listener', () => {
   })
 })
 
-describe('on a listener of its own', () => {
+describe('on a separate listener', () => {
   let server: TestServer
   let operatorUrl: string
   beforeAll(async () => {
@@ -89,7 +89,7 @@ describe('on a listener of its own', () => {
     }
   })
 
-  test('200 there also for what comes through a proxy: whoever put one there meant it', async () => {
+  test('200 there also for what comes through a proxy: the operator put one there', async () => {
     const headers = { Host: 'strand.internal', 'X-Forwarded-For': '203.0.113.9' }
     expect((await fetch(`${operatorUrl}/metrics`, { headers })).status).toBe(200)
   })

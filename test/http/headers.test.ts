@@ -5,7 +5,7 @@ const RATES = ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset']
 const allowance = (remaining: number, reset: number) => ({ allowed: true, limit: 800, remaining, reset })
 const rates = (response: Response) => RATES.map(name => response.headers.get(name))
 
-test('a letterhead is filled in for each answer, and an answer keeps what it was given', async () => {
+test('response headers are filled in for each answer, and an answer keeps what it was given', async () => {
   const responseHeaders = new ResponseHeaders({ 'Content-Type': 'application/json', Vary: 'Authorization' })
   const first = responseHeaders.respond(200, '1', { requestId: 'a', allowance: allowance(7, 100) })
   const second = responseHeaders.respond(404, '2', { requestId: 'b', allowance: allowance(6, 101) })

@@ -1,13 +1,13 @@
 /**
- * What nobody sends by mistake: broken and oversized input, raw sockets, tricks with paths and framing. Whatever comes,
+ * What no client sends by mistake: broken and oversized input, raw sockets, tricks with paths and framing. Whatever comes,
  * the answer is JSON of the right shape, it is prompt, it is never our fault (5xx), and the next request is served.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { reasonPhrases } from '../../src/contract/problem.ts'
 import { anyCharacter, runs } from '../support/properties.ts'
+import { type RawAnswer, raw, Wire } from '../support/server/wire.ts'
 import { type Answer, type Ask, engines, startTestServer, type TestServer } from '../support/server.ts'
-import { type RawAnswer, raw, Wire } from '../support/wire.ts'
 
 const LIMIT = 64 * 1024
 const PROMPT_MILLISECONDS = 1000
@@ -334,7 +334,7 @@ for (const engine of engines) {
         wire.close()
       })
 
-      test('a connection that ends in the middle of a body harms nobody and is no failure of ours', async () => {
+      test('a connection that ends in the middle of a body harms no other and is no failure of ours', async () => {
         for (const [index, framing] of ['Content-Length: 5000', 'Transfer-Encoding: chunked'].entries()) {
           const id = `cut-${engine}-${index}`
           const wire = await Wire.open(url)

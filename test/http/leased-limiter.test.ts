@@ -1,4 +1,4 @@
-/** Rate limits over several processes: the sum is the limit, whoever the caller comes to. */
+/** Rate limits over several processes: the sum is the limit, whichever process is called. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LOGIN_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
 import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
@@ -6,7 +6,7 @@ import type { Allowance } from '../../src/http/rate-limit.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const app = (client_id: string) => ({ kind: 'app', client_id, organization_id: null }) as const
 const nowhere = () => ''
@@ -42,7 +42,7 @@ for (const engine of engines) {
       expect(admitted).toBeGreaterThanOrEqual(600 * 0.9)
     })
 
-    test('whoever comes to one alone meets the same limit', async () => {
+    test('a caller of one process alone meets the same limit', async () => {
       const [one, two] = limiters(2, 60)
       const taken: Allowance[] = []
       for (let n = 0; n < 70; n++) taken.push((await one?.take(app('faithful'), nowhere)) as Allowance)
@@ -51,7 +51,7 @@ for (const engine of engines) {
       expect(admitted).toBeLessThanOrEqual(62)
       expect(taken[0]).toMatchObject({ allowed: true, limit: 60, remaining: 59 })
       expect(taken.at(-1)).toMatchObject({ allowed: false, remaining: 0 })
-      // The other process has its own allowance, a twentieth; after that the same bucket is empty.
+      // The other process has its allowance, a twentieth; after that the same bucket is empty.
       const elsewhere: boolean[] = []
       for (let n = 0; n < 10; n++)
         elsewhere.push((await two?.take(app('faithful'), nowhere))?.allowed ?? false)
@@ -92,7 +92,7 @@ for (const engine of engines) {
       expect(exposition(metrics.families)).toContain('strand_rate_limit_leases_total{outcome="failed"} 0')
     })
 
-    test('a caller who goes on to fresh processes gets the documented share on top, and pays it back', async () => {
+    test('a caller who moves to fresh processes gets the documented share on top, and pays it back', async () => {
       const limit = 400
       const eight = limiters(8, limit)
       const began = performance.now()
@@ -171,7 +171,7 @@ for (const engine of engines) {
       expect(admitted).toBe(10)
     })
 
-    test('a store that does not say keeps a request for a moment, and the next ones not at all', async () => {
+    test('a store that does not answer keeps a request for a moment, and the next ones not at all', async () => {
       const silent = { commands: { leasePoints: () => new Promise(() => undefined) } } as unknown as Store
       const alone = new LeasedLimiter({ app: 400, user: 400, anonymous: 400 }, silent)
       let answer: Allowance | undefined
@@ -210,7 +210,7 @@ for (const engine of engines) {
     test('one process has the turn, keeps it, and loses it when it asks no more', async () => {
       const ask = (holder: string, seconds: number) =>
         store.commands.takeTurn({ name: 'sweep', holder, seconds })
-      expect(await ask('one', 0.05)).toBe(true)
+      expect(await ask('one', 60)).toBe(true)
       expect(await ask('two', 60)).toBe(false)
       expect(await ask('one', 0.05)).toBe(true)
       while (!(await ask('two', 60))) await Bun.sleep(5)

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import { Histogram } from '../../src/kit/histogram.ts'
 import { byWorker, exposition, Metrics } from '../../src/kit/metrics.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { type Scrape, scrape } from '../support/scrape.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { type Scrape, scrape } from '../support/server/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
-/** A scrape tells of one process: where several take turns behind one address, two scrapes cannot be compared. */
+/** A scrape shows one process: where several take turns behind one address, two scrapes cannot be compared. */
 const ofOneProcess = test.skipIf(Number(process.env.TEST_NODES || 1) > 1)
 
 const requests = (operation: string, status: number) =>
@@ -26,7 +26,7 @@ async function times(count: number, work: (index: number) => Promise<unknown>): 
   for (let index = 0; index < count; index++) await work(index)
 }
 
-/** Requests as somebody sends them who would like the figures to grow. */
+/** Requests of a caller who tries to make the metrics grow. */
 async function beHostile(server: TestServer, mark: string): Promise<void> {
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${server.url}${path}`, init).then(answer => answer.text())
@@ -100,7 +100,7 @@ onEachStore('metrics', {}, server => {
       expect(value('strand_store_file_bytes{file="main"}')).toBeGreaterThan(0)
       expect(value('strand_store_batch_size_count')).toBeGreaterThan(0)
       expect(value('strand_store_writer_waiting')).toBe(0)
-      // Nobody has made a backup.
+      // There is no backup.
       expect(kinds.get('strand_backup_last_success_timestamp_seconds')).toBe('gauge')
       expect(series.has('strand_backup_last_success_timestamp_seconds')).toBe(false)
     } else {

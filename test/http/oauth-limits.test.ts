@@ -6,8 +6,8 @@ import { familyOf } from '../../src/contract/operation.ts'
 import { Problem } from '../../src/contract/problem.ts'
 import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { isConsolePath, PAGES } from '../../src/site/pages.ts'
-import { register, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { register, validate } from '../support/browser/consent.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const trustedProxies = readNetworks(['127.0.0.1', '::1']) as Networks
@@ -152,7 +152,7 @@ describe('the limits of the OAuth side', () => {
     }
   })
 
-  test('a device that asks ten times a second is told to slow down, and answered again once it does', () => {
+  test('a device that asks ten times a second is answered slow_down, and served again once it slows down', () => {
     const { allows, pass } = clocked()
     const answered: boolean[] = []
     for (let n = 0; n < 600; n++) {

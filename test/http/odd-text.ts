@@ -1,15 +1,15 @@
 /**
- * Every parameter, field and header of every operation is sent what nobody sends by mistake. The answer is in the form of
+ * Every parameter, field and header of every operation is sent odd input. The answer is in the form of
  * its family and never a failure of ours, on both stores, and nothing shows in the log. The default tier sends a share of
  * the texts to each place, the full tier all of them.
  */
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation, queryParameters } from '../../src/contract/operation.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/odd-text.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/server/odd-text.ts'
+import { raw } from '../support/server/wire.ts'
 import type { TestServer } from '../support/server.ts'
-import { raw } from '../support/wire.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const GRANTS = [
@@ -106,7 +106,7 @@ function bodiesFor(operation: Operation, { world }: TestServer): readonly object
 
 /** One that lets the request in, and is none that an operation below takes away. */
 function tokenFor(operation: Operation, { world }: TestServer): string {
-  // Building the world again takes seconds, and it has no input of its own: it is asked as a stranger would.
+  // Building the world again takes seconds, and it has no input: it is asked as a stranger would.
   if (operation.id === 'ResetWorld') return world.client.app_token
   if (familyOf(operation) === 'control') return world.operator_token
   return operation.id.includes('Entitlements') ? world.client.app_token : world.broadcaster.token

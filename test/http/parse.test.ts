@@ -182,7 +182,7 @@ describe('lists', () => {
     }
   })
 
-  test('a list that the operator gives is told how many entries it may have, and which is wrong', () => {
+  test('the refusal of a list of the operator states how many entries it may have, and which is wrong', () => {
     const channel = createInputReader(patchChannel)
     const why = (tags: unknown) => problemOf(() => channel.body({ tags }, [])).message
     const tags = 'The parameter "tags" was malformed:'

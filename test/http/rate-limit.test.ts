@@ -91,7 +91,7 @@ describe('the address of a caller', () => {
 
   const trusted = readNetworks(['10.0.0.0/8', '::1'])
 
-  test('is the peer unless a trusted proxy says otherwise', () => {
+  test('is the peer unless a trusted proxy names another', () => {
     if (trusted === undefined) throw new Error('the networks are well formed')
     expect(clientAddress('9.9.9.9', '1.2.3.4', trusted)).toBe('9.9.9.9')
     expect(clientAddress('10.1.1.1', '1.2.3.4', trusted)).toBe('1.2.3.4')

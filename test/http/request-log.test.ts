@@ -1,7 +1,7 @@
-/** What the log says about requests: the access log and trace ids. */
+/** What the log has about requests: the access log and trace ids. */
 import { describe, expect, test } from 'bun:test'
 import { readTraceId } from '../../src/http/trace-context.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 type Line = Readonly<Record<string, unknown>>
 const parsed = (lines: readonly string[]): Line[] => lines.map(line => JSON.parse(line))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Need, RequestQueue } from '../../src/http/request-queue.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const PLACES = 128
 

@@ -1,6 +1,6 @@
-/** What the log says of requests while the store is away: few lines for many failures. */
+/** What the log has about requests while the store is away: few lines for many failures. */
 import { describe, expect, test } from 'bun:test'
-import { Cable } from '../support/cable.ts'
+import { Cable } from '../support/proxies/cable.ts'
 import { createStorePlace, engines, startTestServer } from '../support/server.ts'
 
 type Line = Readonly<Record<string, unknown>>

@@ -7,9 +7,9 @@ import { helixOperations, oauthOperations, operations } from '../../src/contract
 import { problems } from '../../src/contract/problem.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
 import { STRICT_RULES, strictRules } from '../../src/contract/strict.ts'
-import { authorizeLink, register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { carried } from '../support/person.ts'
+import { authorizeLink, register } from '../support/browser/consent.ts'
+import { carried } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
 type RuleName = keyof typeof STRICT_RULES

@@ -7,7 +7,7 @@ import { createLog } from '../../src/kit/log.ts'
 import { Thumbnails } from '../../src/media/thumbnails.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { decodePng } from '../images/decode-png.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const ELSEWHERE = 'http://two.example.org'

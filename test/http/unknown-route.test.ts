@@ -5,8 +5,8 @@ import { HELIX_OPERATIONS, REMOVED_OPERATIONS } from '../../src/contract/helix-r
 import { helixOperations } from '../../src/contract/index.ts'
 import type { Method } from '../../src/contract/operation.ts'
 import { explainUnknownRoute } from '../../src/http/unknown-route.ts'
-import { onEachStore } from '../support/each-store.ts'
 import { runs } from '../support/properties.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { Answer } from '../support/server.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

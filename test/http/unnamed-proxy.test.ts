@@ -1,4 +1,4 @@
-/** A proxy that no setting names makes all of its visitors one address: the log and the doctor say so. */
+/** A proxy that no setting names makes all of its clients one address: the log and the doctor report it. */
 import { expect, test } from 'bun:test'
 import { Networks } from '../../src/http/client-address.ts'
 import { startTestServer } from '../support/server.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { imageUrl } from '../../src/contract/image-urls.ts'
-import { onEachStore } from '../support/each-store.ts'
 import { runs } from '../support/properties.ts'
-import { scrape } from '../support/scrape.ts'
-import { raw, Wire } from '../support/wire.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { raw, Wire } from '../support/server/wire.ts'
 import { decodePng } from './decode-png.ts'
 
 const KINDS = ['users', 'games', 'channels', 'videos'] as const
@@ -98,7 +98,7 @@ onEachStore('pictures over HTTP', {}, server => {
     test('200 with a query, a bad token, a Client-Id or a body type: none of them matters', async () => {
       const headers = {
         Authorization: 'Bearer nonsense',
-        'Client-Id': 'nobody',
+        'Client-Id': 'unknown',
         'Content-Type': 'text/plain',
       }
       expect((await get(`${PATH}?v=2&first=x`, { headers })).status).toBe(200)

@@ -1,7 +1,7 @@
 /** Callbacks of media servers over HTTP, as they arrive at a server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 import { FakeNginx } from './media-api.ts'
 
@@ -164,9 +164,10 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       const { id, login, key } = await newChannel()
       publishes('40', login)
       await toNginx(event('publish', '40', key))
+      expect(await live(current(), id)).toBeDefined()
       await current().control('POST', `/channels/${id}/stream-key/rotate`, {})
       vanishes(login)
-      await toNginx(event('publish_done', '40', key))
+      expect((await toNginx(event('publish_done', '40', key))).status).toBe(200)
       await untilOffline(id)
     })
   })

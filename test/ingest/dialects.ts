@@ -1,4 +1,4 @@
-/** Media servers that exist only as a list of their publishers, each with its own callbacks and API. */
+/** Media servers that exist only as a list of their publishers, each with its callbacks and API. */
 import type { AdapterName } from '../../src/contract/resources/media-server.ts'
 import type { HookRequest } from '../../src/ingest/adapters/adapter.ts'
 import type { FakePublisher } from './media-api.ts'

@@ -17,9 +17,9 @@ import { LiveChannels } from '../../src/media/live-channels.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 /** The name of the node is its address. */
 const NODE = 'http://node.example'
@@ -101,6 +101,7 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     await real.commands.openSession({ ...session, user_id: id, ...ids, now: clock.now() - 1000 })
     isAway = true
     await start()
+    expect(await real.mediaServers.liveSessionOf(id)).toMatchObject({ session: 'past' })
     isAway = false
     await until(
       () => real.mediaServers.liveSessionOf(id),

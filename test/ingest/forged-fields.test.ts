@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Outcome } from '../../src/ingest/adapters/adapter.ts'
 import { adapters } from '../../src/ingest/adapters/index.ts'
-import { type Fields, formOf, PUBLISH, replaced } from '../support/forged-callbacks.ts'
+import { type Fields, formOf, PUBLISH, replaced } from '../support/media/forged-callbacks.ts'
 
 const OUTCOMES: readonly Outcome[] = [
   { kind: 'accepted', login: 'login', user_id: '1' },

@@ -1,8 +1,8 @@
 /** Forged callbacks: refused, or without effect, and in no log. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { onEachStore } from '../support/each-store.ts'
-import { type Fields, formOf, PUBLISH, type Reported, replaced } from '../support/forged-callbacks.ts'
+import { type Fields, formOf, PUBLISH, type Reported, replaced } from '../support/media/forged-callbacks.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const config = { reconnectGraceSeconds: 60 }
 type Adapter = keyof typeof PUBLISH

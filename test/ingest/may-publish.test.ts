@@ -7,7 +7,7 @@ import { KeyRing } from '../../src/kit/key-ring.ts'
 import { Conflict, Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const MINUTE = 60_000

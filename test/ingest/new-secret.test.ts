@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const channels = Array.from({ length: 60 }, (_, n) => {
   const id = String(7_000_000 + n)

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nginxRtmp } from '../../src/ingest/adapters/nginx-rtmp.ts'
-import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/encoder.ts'
-import { answers, type LiveChannel, LiveStrand, until } from '../support/live-strand.ts'
-import { hasNginxRtmp, NginxRtmp } from '../support/nginx-rtmp.ts'
-import { freePort } from '../support/postgres.ts'
+import { ShiftedClock } from '../support/cli/shifted-clock.ts'
+import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/media/encoder.ts'
+import { answers, type LiveChannel, LiveStrand, until } from '../support/media/live-strand.ts'
+import { hasNginxRtmp, NginxRtmp } from '../support/media/nginx-rtmp.ts'
 import { engines } from '../support/server.ts'
-import { ShiftedClock } from '../support/shifted-clock.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** Long enough for an encoder to return on a busy machine. */
 const GRACE = 6
@@ -157,7 +157,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
     test('a publisher may give login and key', async () => {
       const channel = await newChannel()
       const encoder = publish(channel.loginWithKey)
-      await channel.untilLive()
+      expect((await channel.untilLive()).user_id).toBe(channel.id)
       encoder.kill('SIGINT')
     })
 
@@ -232,7 +232,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
       const channel = await newChannel()
       const live = () => channel.stream()
       const encoder = publish(channel.key)
-      await channel.untilLive()
+      expect((await channel.untilLive()).viewer_count).toBe(0)
       const viewer = encoders.watch(`rtmp://127.0.0.1:${nginx.rtmpPort}/show/${channel.login}`)
       await until(live, stream => stream?.viewer_count === 1)
       viewer.kill('SIGKILL')
@@ -264,6 +264,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
       await encoder.exited
       await strand.serve()
       await channel.untilOffline()
+      expect(await sessionOf(channel)).toBeUndefined()
     })
 
     test('keys and secrets are in no file, log, page, metric or process list', async () => {

@@ -2,10 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/encoder.ts'
-import { answers, type LiveChannel, LiveStrand, type LiveStream, until } from '../support/live-strand.ts'
-import { hasNodeMediaServer, NodeMediaServer } from '../support/node-media-server.ts'
-import { freePort } from '../support/postgres.ts'
+import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/media/encoder.ts'
+import {
+  answers,
+  type LiveChannel,
+  LiveStrand,
+  type LiveStream,
+  until,
+} from '../support/media/live-strand.ts'
+import { hasNodeMediaServer, NodeMediaServer } from '../support/media/node-media-server.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** Long enough for an encoder to return on a busy machine. */
 const GRACE = 6

@@ -19,7 +19,7 @@ import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 import { type Broadcaster, DIALECTS, FakeApi } from './dialects.ts'
 
 const GRACE = 60

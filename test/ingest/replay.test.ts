@@ -18,7 +18,7 @@ import { createLog } from '../../src/kit/log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { runs } from '../support/properties.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 import { FakeNginx } from './media-api.ts'
 
 const CHANNELS = 3

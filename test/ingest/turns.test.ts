@@ -6,7 +6,7 @@ import { ViewerSessions } from '../../src/ingest/viewer-sessions.ts'
 import { MovableClock } from '../../src/kit/clock.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 import { FakeNginx } from './media-api.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')

@@ -24,6 +24,6 @@ test('target_session_attrs is ours to see to', () => {
     expect(hostUrls(`postgres://u@one,two/strand${given}`)[0]).toBe(`postgres://u@one/strand${left}`)
 })
 
-test('what is told of a host has no account in it', () => {
+test('what is shown of a host has no account in it', () => {
   expect(hostIn('postgres://u:secret@one:5432/strand')).toBe('one:5432')
 })

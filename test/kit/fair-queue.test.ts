@@ -1,4 +1,4 @@
-/** Nobody can fill the queue for the others, and all who wait take turns. */
+/** No member can fill the queue for the others, and all who wait take turns. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FairQueue, type QueuePlace } from '../../src/kit/fair-queue.ts'
@@ -90,7 +90,7 @@ describe('a fair queue', () => {
     expect(add(queue, 'new')).toMatchObject({ outcome: 'added', displaced: { group: 'g0' } })
   })
 
-  test('names that look alike are told apart', () => {
+  test('names that look alike are distinguished', () => {
     const queue = new FairQueue<Item>(LIMITS)
     for (const [group, member] of [
       ['__proto__', 'constructor'],

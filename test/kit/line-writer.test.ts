@@ -1,12 +1,12 @@
-/** A log whose reader stalls: memory is bounded, the program goes on, and what was lost is said. */
+/** A log whose reader stalls: memory is bounded, the program continues, and what was lost is reported. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LineWriter } from '../../src/kit/line-writer.ts'
-import { freePort } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-lines-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -73,24 +73,30 @@ describe('lines to a reader', () => {
 
   test('are waited for at the end, but not for ever', async () => {
     const { pipe, writer } = make()
-    await writer.flush(60_000)
+    const state = (flushed: Promise<unknown>) =>
+      Promise.race([flushed.then(() => 'flushed'), Bun.sleep(0).then(() => 'waiting')])
+    expect(await state(writer.flush(60_000))).toBe('flushed')
     pipe.flows = false
     writer.write('one\n')
+    writer.write('two\n')
     await writer.flush(1)
+    expect(pipe.text).toBe('one\n')
     const flushed = writer.flush(60_000)
+    expect(await state(flushed)).toBe('waiting')
     pipe.drain()
     await flushed
+    expect(pipe.text).toBe('one\ntwo\n')
   })
 })
 
-describe.skipIf(process.platform !== 'linux')('a server whose log nobody reads', () => {
-  test('goes on within bounded memory, and says afterwards what was lost', async () => {
+describe.skipIf(process.platform !== 'linux')('a server whose log is not read', () => {
+  test('continues within bounded memory, and states afterwards what was lost', async () => {
     const fifo = join(folder, 'log')
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0)
     const port = await freePort()
     const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', join(folder, 'data'), '--log', 'debug']
     const program = [...STRAND, ...words].map(word => `'${word}'`)
-    // Open for both, so that it can be opened for writing before anybody reads.
+    // Open for both, so that it can be opened for writing before the reader opens it.
     const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
     const server = Bun.spawn(['sh', '-c', `exec ${program.join(' ')} 2> '${fifo}'`], {
       env: { ...process.env, STRAND_RATE_ANONYMOUS: '0' },
@@ -130,8 +136,8 @@ describe.skipIf(process.platform !== 'linux')('a server whose log nobody reads',
           await Bun.sleep(5)
         }
       }
-      const [, said] = /"lost":(\d+),"msg":"log lines were dropped/.exec(text) ?? []
-      expect(Number(said)).toBeGreaterThanOrEqual(lost)
+      const [, reported] = /"lost":(\d+),"msg":"log lines were dropped/.exec(text) ?? []
+      expect(Number(reported)).toBeGreaterThanOrEqual(lost)
       expect(text.split('\n')[0]).toStartWith('{"level"')
       await ask(50)
     } finally {

@@ -11,7 +11,7 @@ describe('what was used recently', () => {
     }
   })
 
-  test('what nobody uses goes, so that memory stays bounded', () => {
+  test('unused entries go, so that memory stays bounded', () => {
     const recent = new LruCache<number>(100)
     for (let n = 0; n < 10_000; n++) recent.set(String(n), n)
     const kept = Array.from({ length: 10_000 }, (_, n) => n).filter(n => recent.get(String(n)) !== undefined)

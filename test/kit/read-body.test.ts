@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BodyTooLarge, bodyPieces, readBody } from '../../src/kit/read-body.ts'
-import { Wire } from '../support/wire.ts'
+import { Wire } from '../support/server/wire.ts'
 
 const LIMITS = { bytes: 1000, milliseconds: 10_000 }
 const outcomes = new Map<string, string>()

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'
 
 const BATCH = 20

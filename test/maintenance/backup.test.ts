@@ -29,9 +29,9 @@ import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
+import { type Environment, endAllProcesses, STRAND, StrandProcess } from '../support/cli/strand-process.ts'
 import { runs } from '../support/properties.ts'
-import { scrape } from '../support/scrape.ts'
-import { type Environment, endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-backup-'))
@@ -101,7 +101,7 @@ async function forged(changes: Partial<Manifest>): Promise<string> {
   return path
 }
 
-test('the metrics of the server say when the last backup was made, also one beside a running server', async () => {
+test('the metrics of the server show when the last backup was made, also one beside a running server', async () => {
   const folder = fresh('noted')
   const strand = await Installation.start(folder)
   const name = 'strand_backup_last_success_timestamp_seconds'
@@ -232,10 +232,10 @@ describe('strand backup', () => {
     }
   })
 
-  test('says what to do where there is nothing to back up', async () => {
+  test('states what to do where there is nothing to back up', async () => {
     expectRefusal(await run(['backup', fresh('b.tar'), '--data', fresh('empty')]), '--data')
     expectRefusal(
-      await run(['backup', fresh('b.tar')], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }),
+      await run(['backup', fresh('b.tar')], { DATABASE_URL: 'postgres://unknown@127.0.0.1:1/none' }),
       'pg_dump',
     )
     expectRefusal(await run(['backup', join(fresh('no-folder'), 'b.tar'), '--data', data]), 'no folder')
@@ -265,7 +265,7 @@ describe('the secrets in a backup', () => {
     ['master-keys', 'operator-token'].map(name => readFileSync(join(data, name), 'utf8').trim())
   const holdsSecret = (file: string) => secretsOf().some(secret => readFileSync(file).includes(secret))
 
-  test('are not written unsealed unless that is said; without a terminal nobody is asked', async () => {
+  test('are not written unsealed unless a flag allows it; without a terminal there is no prompt', async () => {
     const folder = fresh('nothing')
     mkdirSync(folder)
     const file = join(folder, 'b.tar')
@@ -320,7 +320,7 @@ describe('the secrets in a backup', () => {
     expect((await typeAt(['restore', file, '--data', folder], [PASSPHRASE])).code).toBe(0)
   })
 
-  test('are none where settings give both of them, and nothing has to be said then', async () => {
+  test('are none where settings give both of them, and no flag is needed then', async () => {
     const folder = fresh('no-secrets')
     const environment = {
       STRAND_MASTER_KEYS: `given:${Buffer.alloc(32, 7).toString('base64')}`,
@@ -489,7 +489,7 @@ describe('strand verify of a store', () => {
   })
 
   test('finds a row of the audit log that was altered', async () => {
-    const folder = damagedBy(store => store.run("update audit set actor = 'nobody' where seq = 2"))
+    const folder = damagedBy(store => store.run("update audit set actor = 'other' where seq = 2"))
     expectRefusal(await run(['verify', '--data', folder]), 'the audit log is broken at row 2')
   })
 

@@ -1,5 +1,5 @@
 /**
- * Clocks that jump under a real server, and under its PostgreSQL: nothing that is kept is deleted because of it, nobody is
+ * Clocks that jump under a real server, and under its PostgreSQL: nothing that is kept is deleted because of it, no user is
  * locked out for longer than a limit's window, and sweeps go on.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NoPreload } from '../../tools/preload.ts'
-import { freePort, type PostgresServer, startPostgres, TEMPLATE_DATABASE } from '../support/postgres.ts'
-import { scrape } from '../support/scrape.ts'
+import { ShiftedClock } from '../support/cli/shifted-clock.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { engines } from '../support/server.ts'
-import { ShiftedClock } from '../support/shifted-clock.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { freePort, type PostgresServer, startPostgres, TEMPLATE_DATABASE } from '../support/store/postgres.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -123,7 +123,7 @@ for (const engine of engines) {
     })
 
     test(
-      'nothing is lost, nobody stays locked out, and sweeps go on',
+      'nothing is lost, no user stays locked out, and sweeps continue',
       async () => {
         await server.start()
         await server.control('PUT', '/users/1001', { login: 'first_user' })
@@ -173,7 +173,7 @@ for (const engine of engines) {
         // A single process counts in memory, on a clock that does not jump.
         expect(await guess()).toBe(engine === 'postgres' ? 403 : 429)
 
-        // Whoever had the turn to sweep is gone, and had it until a time that is five hours away.
+        // The process that had the turn to sweep is gone, and had it until a time that is five hours away.
         await server.stop()
         clock.set(-10 * HOUR)
         await server.start()

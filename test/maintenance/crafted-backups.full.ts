@@ -1,6 +1,6 @@
 /**
- * Backups that somebody made to do harm. Each is refused in one sentence, by `verify` and by `restore`, in a process of its
- * own whose memory and processor time are measured.
+ * Backups that are made to do harm. Each is refused in one sentence, by `verify` and by `restore`, in a separate
+ * process whose memory and processor time are measured.
  */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -26,8 +26,8 @@ import {
 } from '../../src/maintenance/manifest.ts'
 import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { SCHEMA_VERSION } from '../../src/store/embedded-file.ts'
-import { measured } from '../support/measured.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { measured } from '../support/cli/measured.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
 
 const MAX_MEMORY = 200 * 1024 * 1024
 const MAX_CPU_SECONDS = 2
@@ -60,7 +60,7 @@ function storeWith(craft: (db: Database) => void): Buffer {
 interface Part {
   readonly name: string
   readonly bytes: Buffer
-  /** What its header says, if not the truth. */
+  /** What its header has instead of the truth. */
   readonly declared?: number | string
   /** How many bytes of nothing follow; they take no disk. */
   readonly hole?: number
@@ -105,7 +105,7 @@ function archiveOf(parts: readonly Part[]): string {
 
 interface Crafted {
   readonly parts?: readonly Part[]
-  /** Of the parts that the manifest lists, what it says of them instead. */
+  /** Of the parts that the manifest lists, what it has about them instead. */
   readonly declares?: Readonly<Record<string, { size?: number; sha256?: string }>>
   readonly manifest?: Partial<Record<keyof Manifest, unknown>>
 }
@@ -182,7 +182,7 @@ describe('refused before anything large is read', () => {
     })
   }
 
-  test('a sparse store of 3 GB that is none, and one whose head tells another size', async () => {
+  test('a sparse store of 3 GB that is none, and one whose head has another size', async () => {
     await expectRefusal(craft({ parts: [sparse('strand.db')] }), 'strand.db', 'not that of a store')
     await expectRefusal(craft({ parts: [sparse('strand.db', store)] }), 'strand.db', 'its header declares')
     const declares = { 'strand.db': { size: store.length } }
@@ -285,7 +285,7 @@ describe('refused for what is in the store', () => {
   }
 })
 
-test('a sealed secret says nothing about what it costs to open: that is fixed', () => {
+test('a sealed secret does not set what it costs to open: that is fixed', () => {
   const body = Buffer.alloc(100).toString('base64')
   for (const first of [
     'strand sealed secret 1: scrypt N=1073741824 r=8 p=1, AES-256-GCM; salt, nonce, text and tag in base64',

@@ -1,10 +1,10 @@
-/** The examples in the help of the commands that look after the data, run as they stand but for the names of this machine. */
+/** The examples in the help of the commands that look after the data, run unchanged but for the names of this machine. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endAllProcesses, STRAND_IN_SHELL } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, STRAND_IN_SHELL } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-examples-'))
@@ -69,8 +69,8 @@ for (const words of commands) {
         stdout: 'ignore',
         stderr: 'pipe',
       })
-      const said = await new Response(shell.stderr).text()
-      expect([example, await shell.exited, said.match(/^(strand|error): .*/m)]).toEqual([example, 0, null])
+      const stderr = await new Response(shell.stderr).text()
+      expect([example, await shell.exited, stderr.match(/^(strand|error): .*/m)]).toEqual([example, 0, null])
     }
   })
 }

@@ -1,8 +1,8 @@
-/** A real `strand serve` in a process of its own, with a small world made over HTTP, for tests of what looks after it. */
+/** A real `strand serve` in a separate process, with a small world made over HTTP, for tests of what looks after it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
-import { type Environment, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, StrandProcess } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const SCOPES = ['channel:manage:broadcast', 'user:read:broadcast', 'channel:read:stream_key']
 

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { type Environment, endAllProcesses } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { type Environment, endAllProcesses } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'
 
 const USERS = 12
@@ -104,10 +104,10 @@ for (const engine of engines) {
     expect(load.reads).toBeGreaterThan(100)
     expect(await strand.process.end('SIGTERM')).toBe(0)
 
-    const anew = await Installation.start(place.folder, environment)
-    expect(await Promise.all(world.users.map(user => readKey(anew, user)))).toEqual(keys)
+    const again = await Installation.start(place.folder, environment)
+    expect(await Promise.all(world.users.map(user => readKey(again, user)))).toEqual(keys)
     const { keys: listed } = JSON.parse((await ring('list', '--json')).stdout)
-    const made = await anew.all(
+    const made = await again.all(
       readFileSync(join(place.folder, 'operator-token'), 'utf8').trim(),
       '/control/users?',
     )
@@ -121,7 +121,7 @@ for (const engine of engines) {
         webhook_secrets: 0,
       },
     ])
-    expect(await published(anew)).toEqual(signing)
+    expect(await published(again)).toEqual(signing)
     expect(made.length).toBeGreaterThan(USERS)
     if (engine === 'sqlite') expect(await runStrand(['verify', ...data])).toMatchObject({ code: 0 })
   }, 180_000)

@@ -10,9 +10,9 @@ import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { changeMasterKeys, newMasterKey } from '../../src/server/data-folder.ts'
 import { Browser } from '../../src/site/request/browser.ts'
 import { STREAM_KEY_KINDS } from '../../src/store/queries/sealed-secrets.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { openTestStore } from '../support/store/stores.ts'
 import { Installation, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-keys-'))
@@ -20,7 +20,7 @@ afterEach(endAllProcesses)
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 for (const engine of engines) {
-  test(`sealing anew keeps every key findable, passes over what does not open, and can be repeated, on ${engine}`, async () => {
+  test(`sealing again keeps every key findable, passes over what does not open, and can be repeated, on ${engine}`, async () => {
     const { store, close } = await openTestStore(engine)
     try {
       const [first, second, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()]

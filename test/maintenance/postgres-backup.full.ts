@@ -1,11 +1,11 @@
 /**
- * The lines of docs/backup.md for PostgreSQL, run as they stand there. The server is one that came with its own pg_dump: an
+ * The lines of docs/backup.md for PostgreSQL, run unchanged. The server is one that comes with pg_dump: an
  * older one refuses a newer server.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
 import {
   createScratchFolder,
   createSystemPostgres,
@@ -15,7 +15,7 @@ import {
   runShell,
   type SystemPostgres,
   startSystemPostgres,
-} from '../support/system-postgres.ts'
+} from '../support/store/system-postgres.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 if (!hasSystemPostgres) {

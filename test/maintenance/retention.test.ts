@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const DAY = 24 * 3600 * 1000
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
@@ -59,7 +59,7 @@ for (const engine of engines) {
       }
     })
 
-    test('many are removed batch by batch, and not at all once somebody wants to stop', async () => {
+    test('many are removed batch by batch, and not at all once a stop is requested', async () => {
       const { store, close } = await openTestStore(engine)
       try {
         for (let n = 0; n < 250; n++) await stream(store, String(1000 + n), 90, 60)

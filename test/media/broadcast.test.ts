@@ -3,7 +3,7 @@ import { BATCH_MILLISECONDS, Broadcast, type Viewer } from '../../src/media/broa
 import { classifyMessage, FLV_HEADER, flvTag } from '../../src/media/flv.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { HttpViewer } from '../../src/media/viewer.ts'
-import { AVC } from '../support/rtmp-client.ts'
+import { AVC } from '../support/media/rtmp-client.ts'
 
 const video = (timestamp: number, payload: Uint8Array): MediaMessage => ({
   kind: 'video',

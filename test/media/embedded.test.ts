@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
 import { Lifetime } from '../../src/kit/lifetime.ts'
 import { LiveChannels } from '../../src/media/live-channels.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const GRACE = 2
@@ -287,6 +287,7 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
       async () => idle.filter(({ isClosed }) => isClosed).length,
       closed => closed >= 10,
     )
+    expect(idle.filter(({ isClosed }) => !isClosed).length).toBeGreaterThan(0)
     for (const client of idle) client.close()
   })
 })

@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { freePort } from '../support/postgres.ts'
-import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/rtmp-attacks.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
-import { scrape } from '../support/scrape.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/media/rtmp-attacks.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 const MEBIBYTE = 1024 * 1024
 const GIGABYTE = 1e9
 /** Connections that do nothing, how many of them at once, and of one address. */
-const [IDLE, AT_ONCE, PER_ADDRESS] = [10_000, 500, 40]
+const [IDLE, BATCH_SIZE, PER_ADDRESS] = [10_000, 500, 40]
 const DEADLINE_MILLISECONDS = 10_000
 const FLOOD_SECONDS = 6
 /** What is read of a publisher: at once, and then in a second. */
@@ -85,7 +85,7 @@ test('10,000 idle connections beside attacks: closed, memory bounded, and others
   const idle: Socket[] = []
   let highest = 0
   while (idle.length < IDLE) {
-    const batch = Array.from({ length: AT_ONCE }, (_, index) => {
+    const batch = Array.from({ length: BATCH_SIZE }, (_, index) => {
       const network = Math.floor((idle.length + index) / PER_ADDRESS)
       return idleConnection(`127.5.${network >> 7}.${1 + (network & 127)}`)
     })

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { TYPE } from '../../src/media/rtmp/chunks.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { ATTACKS, closedAfter, Witness } from '../support/rtmp-attacks.ts'
-import { RtmpClient } from '../support/rtmp-client.ts'
-import { commandOf, control, HANDSHAKE, mutatedConversation } from '../support/rtmp-mutations.ts'
+import { ATTACKS, closedAfter, Witness } from '../support/media/rtmp-attacks.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
+import { commandOf, control, HANDSHAKE, mutatedConversation } from '../support/media/rtmp-mutations.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const config = { rtmpListen: { host: '127.0.0.1', port: 0 }, reconnectGraceSeconds: 1 }
 /** The deadline of a connection that does not publish. */

@@ -8,8 +8,8 @@ import {
   expectSeekable,
   hasLimits,
   until,
-} from '../support/broadcasts.ts'
-import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/encoder.ts'
+} from '../support/media/broadcasts.ts'
+import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/media/encoder.ts'
 import { type EngineName, engines } from '../support/server.ts'
 
 const GRACE = 8

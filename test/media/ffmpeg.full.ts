@@ -8,8 +8,8 @@ import {
   expectSeekable,
   keyFramesOf,
   until,
-} from '../support/broadcasts.ts'
-import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/encoder.ts'
+} from '../support/media/broadcasts.ts'
+import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/media/encoder.ts'
 import { engines, executeIn } from '../support/server.ts'
 
 /** Long enough for an encoder to return on a busy machine. */

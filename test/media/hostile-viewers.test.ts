@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { LiveChannels } from '../../src/media/live-channels.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const [TOTAL, PER_NETWORK, PER_SITE] = [5000, 1000, 2000]
 const config = { rtmpListen: { host: '127.0.0.1', port: 0 }, reconnectGraceSeconds: 1 }

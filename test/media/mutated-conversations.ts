@@ -5,7 +5,7 @@ import { Broadcast } from '../../src/media/broadcast.ts'
 import { readMetadata } from '../../src/media/flv-index.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
 import { Publisher } from '../../src/media/rtmp/publisher.ts'
-import { mutatedConversation, split } from '../support/rtmp-mutations.ts'
+import { mutatedConversation, split } from '../support/media/rtmp-mutations.ts'
 
 const RANDOM_BYTES = new Uint8Array(1528)
 /** Of a conversation of about 15 KB, which takes a millisecond; a busy machine may pause it. */

@@ -1,7 +1,7 @@
 /** A longer run: TEST_MUTATIONS=200000 */
 import { expect, test } from 'bun:test'
 import { Publisher } from '../../src/media/rtmp/publisher.ts'
-import { conversation } from '../support/rtmp-mutations.ts'
+import { conversation } from '../support/media/rtmp-mutations.ts'
 import { expectToSurvive } from './mutated-conversations.ts'
 
 const CONVERSATIONS = Number(process.env.TEST_MUTATIONS || 50_000)

@@ -4,7 +4,7 @@ import { SeededRandom } from '../../src/kit/random.ts'
 import { ChunkReader, type Message, TYPE } from '../../src/media/rtmp/chunks.ts'
 import { Handshake } from '../../src/media/rtmp/handshake.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
-import { control, HANDSHAKE, mutatedConversation } from '../support/rtmp-mutations.ts'
+import { control, HANDSHAKE, mutatedConversation } from '../support/media/rtmp-mutations.ts'
 import { expectToSurvive, heapBytes } from './mutated-conversations.ts'
 
 const MEBIBYTE = 1024 * 1024

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { createLog } from '../../src/kit/log.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { type RtmpOptions, RtmpServer } from '../../src/media/rtmp-server.ts'
-import { closedAfter, INCOMPLETE } from '../support/rtmp-attacks.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
-import { commandOf, conversation } from '../support/rtmp-mutations.ts'
+import { closedAfter, INCOMPLETE } from '../support/media/rtmp-attacks.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { commandOf, conversation } from '../support/media/rtmp-mutations.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** Per network, and in total. */
@@ -76,9 +76,11 @@ describe('a connection that does not publish', () => {
   test('is closed at its deadline even if it sends a byte now and then', async () => {
     listen({ publishSeconds: 0.3 })
     const client = await open()
+    const opened = performance.now()
     const timer = setInterval(() => client.send(Buffer.from([3])), 20)
     await client.closed()
     clearInterval(timer)
+    expect(performance.now() - opened).toBeWithin(250, 5000)
   })
 
   test('has the deadline again after a broadcast, and is one of those that wait', async () => {
@@ -169,6 +171,7 @@ describe('a publisher', () => {
       client.send(commands)
       await Bun.sleep(1)
     }
+    expect([grants.opened, grants.ended]).toEqual([1, 1])
   })
 
   test('is read no faster than its limit, however fast it sends, and is not disconnected', async () => {

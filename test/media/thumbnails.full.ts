@@ -5,13 +5,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodePng } from '../images/decode-png.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
-import { freePort } from '../support/postgres.ts'
-import { RtmpClient } from '../support/rtmp-client.ts'
-import { scrape } from '../support/scrape.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
+import { Encoders, hasEncoder } from '../support/media/encoder.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
 import type { TestServer } from '../support/server.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const config = {
   rtmpListen: { host: '127.0.0.1', port: 0 },

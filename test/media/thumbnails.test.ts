@@ -7,7 +7,7 @@ import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import { Broadcast } from '../../src/media/broadcast.ts'
 import { ffmpegArguments } from '../../src/media/ffmpeg.ts'
 import { type LiveChannel, Thumbnails, type ThumbnailsOptions } from '../../src/media/thumbnails.ts'
-import { AVC } from '../support/rtmp-client.ts'
+import { AVC } from '../support/media/rtmp-client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-thumbnails-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { TAG_BYTES } from '../../src/media/flv.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const FRAME_BYTES = 100_000
 const GROUP = 10

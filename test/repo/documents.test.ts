@@ -8,7 +8,7 @@ import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
 import { DIFFERENCES } from '../../src/contract/reference/differences.ts'
 import { strictRules } from '../../src/contract/strict.ts'
-import { leaves } from '../support/command-tree.ts'
+import { leaves } from '../support/cli/command-tree.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
   ...new Glob(pattern).scanSync('.'),

@@ -4,8 +4,8 @@ import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { leaves } from '../support/command-tree.ts'
-import { ROOT, StrandProcess } from '../support/strand-process.ts'
+import { leaves } from '../support/cli/command-tree.ts'
+import { ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 
 const checkout = mkdtempSync(join(tmpdir(), 'strand-checkout-'))
 
@@ -28,7 +28,7 @@ afterAll(() => rmSync(checkout, { recursive: true, force: true }))
 
 test('what is written by default, or as the examples name it, is ignored by git and has mode 0600', async () => {
   writeFileSync(join(checkout, 'passphrase.txt'), 'correct horse battery\n', { mode: 0o600 })
-  // One that is there already, for everybody to read, is not left so.
+  // One that is there already, readable by all, is not left so.
   writeFileSync(join(checkout, 'moving.ndjson'), '', { mode: 0o644 })
   await strand('backup', '--unsealed')
   await strand('backup', '--passphrase-file', 'passphrase.txt', 'strand-sealed.tar')

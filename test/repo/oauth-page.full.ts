@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allow, loggedIn } from '../support/consent.ts'
+import { allow, loggedIn } from '../support/browser/consent.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const page = readFileSync('docs/oauth.md', 'utf8')
@@ -19,7 +19,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Does in a browser what the page tells the reader to do, whenever the script prints an address. */
+/** Does in a browser what the page asks the reader to do, whenever the script prints an address. */
 async function followAddresses(server: TestServer, output: ReadableStream<Uint8Array>): Promise<string> {
   const person = await loggedIn(server)
   let text = ''
@@ -55,7 +55,7 @@ test('docs/oauth.md: every shell example works as it is pasted', async () => {
   try {
     const port = await freePort()
     const script = blocksOf('sh')
-      // The bot is a program of its own, with packages that the reader installs.
+      // The bot is a separate program, with packages that the reader installs.
       .filter(text => !text.includes('bot.mjs'))
       .join('\n')
       .replace(/^S=.*$/m, `S=${server.url}`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { occurring } from '../support/occurring.ts'
+import { occurring } from '../support/server/occurring.ts'
 
 const letters = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom('a', 'b', '\u0161'), minLength, maxLength })

@@ -1,7 +1,7 @@
 /** The calls and the log-in of README work as they are pasted, against a server like the demo. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { Person } from '../support/person.ts'
+import { Person } from '../support/browser/person.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const readme = readFileSync('README.md', 'utf8')

@@ -7,6 +7,7 @@ import { runnerOptions } from '../support/runner-options.ts'
 
 const PLANTED: Readonly<Record<string, string>> = {
   'a-failure': `test('is false', () => expect(1).toBe(2))`,
+  'no-assertion': `test('ends', async () => { await Bun.sleep(1) })`,
   'a-throw': `throw new Error('on import')`,
   'a-missing-module': `import './nowhere.ts'`,
   'a-killed-process': `test('is killed', () => process.kill(process.pid, 'SIGKILL'))`,

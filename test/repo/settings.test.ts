@@ -25,14 +25,14 @@ describe('settings', () => {
     expect(config.rateLimits).toEqual({ app: 800, user: 800, anonymous: 800 })
   })
 
-  test('all wrong ones are told at once', () => {
+  test('all wrong ones are reported at once', () => {
     const violations = integrityErrors({
       STRAND_LISTEN: 'nowhere',
       STRAND_LOG: 'loud',
       STRAND_RATE_APP: '-1',
       STRAND_MASTER_KEYS: 'short:AAAA',
       STRAND_OPERATOR_TOKEN: 'tiny',
-      STRAND_TRUSTED_PROXIES: 'everybody',
+      STRAND_TRUSTED_PROXIES: 'everyone',
       STRAND_PUBLIC_URL: 'ftp://x',
       DATABASE_URL: 'mysql://x',
       STRAND_LISTN: 'a typing mistake',
@@ -52,7 +52,7 @@ describe('settings', () => {
     expect(violations).toContain('unknown setting STRAND_LISTN: did you mean STRAND_LISTEN?')
   })
 
-  test('a complaint does not repeat a secret', () => {
+  test('a message does not repeat a secret', () => {
     const secret = 'hunter2-canary'
     const violations = integrityErrors({
       STRAND_OPERATOR_TOKEN: secret,
@@ -63,7 +63,7 @@ describe('settings', () => {
     expect(violations.join('\n')).not.toContain(secret)
   })
 
-  test('a listener that others can reach needs a listener of its own for the operator', () => {
+  test('a listener that others can reach needs a separate listener for the operator', () => {
     expect(integrityErrors({ STRAND_LISTEN: '0.0.0.0:8080' })[0]).toContain('STRAND_OPERATOR_LISTEN')
     expect(
       integrityErrors({ STRAND_LISTEN: '0.0.0.0:8080', STRAND_OPERATOR_LISTEN: 'localhost:8081' }),
@@ -84,7 +84,7 @@ describe('settings', () => {
     expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
   })
 
-  test('what came from a flag is complained of by the flag', () => {
+  test('what came from a flag is reported by the flag', () => {
     const wrong = { STRAND_LISTEN: 'nowhere', DATABASE_URL: 'mysql://x' }
     const read = () => readConfig(wrong, undefined, { STRAND_LISTEN: 'localhost:1', STRAND_LOG: 'loud' })
     expect(read).toThrow(

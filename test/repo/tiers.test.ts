@@ -1,9 +1,9 @@
-/** The suffix of a test file says which tier runs it: `*.test.ts` with `npm test`, `*.full.ts` with `npm run test:full`. */
+/** The suffix of a test file determines which tier runs it: `*.test.ts` with `npm test`, `*.full.ts` with `npm run test:full`. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
-import { WANTED } from '../support/debian.ts'
+import { WANTED } from '../support/packages/debian.ts'
 
 const COMPILES = 'tools/preload.ts'
 const OWN = relative('.', import.meta.path)
@@ -40,6 +40,19 @@ test('a file that holds tests has the suffix of a tier, or is a part that such f
     file => /^import \{[^}]*\btest\b[^}]*\} from 'bun:test'/m.test(textOf(file)) && !imported.has(file),
   )
   expect(stray).toEqual([])
+})
+
+test('what tests share is in folders by what it drives', () => {
+  const shared = [...new Glob('test/support/**/*').scanSync('.')].map(file => relative('test/support', file))
+  expect(shared.filter(file => !file.includes('/')).sort()).toEqual([
+    'assertions.ts',
+    'operation.ts',
+    'properties.ts',
+    'runner-options.ts',
+    'server.ts',
+    'streams.d.ts',
+  ])
+  expect(new Set(shared.filter(file => file.includes('/')).map(dirname)).size).toBeLessThanOrEqual(8)
 })
 
 test('every operation is described in the default tier', () => {

@@ -36,7 +36,7 @@ const good: Readonly<Record<string, Operation[]>> = {
     read('CLAIMED', '0', 50, 51),
     read('FULFILLED', '1', 90, 91),
   ],
-  'a failed write that nobody sees': [write('FULFILLED', 0, 1, 'fail'), read('CLAIMED', '0', 2, 3)],
+  'a failed write that no read shows': [write('FULFILLED', 0, 1, 'fail'), read('CLAIMED', '0', 2, 3)],
   'three unknown writes of which two happened': [
     write('FULFILLED', 0, 1, 'unknown'),
     write('FULFILLED', 2, 3, 'unknown'),

@@ -1,6 +1,6 @@
 /**
  * A store of one group in memory, right or with a bug, and clients that use it at the same time. Everything happens in
- * steps: a seeded draw says who takes the next one, so that a history can be had again.
+ * steps: a seeded draw determines who takes the next one, so that a history can be repeated.
  */
 import type { Group } from '../../rig/judge/judge.ts'
 import type { Operation, Outcome, Row } from '../../rig/judge/operation.ts'
@@ -88,7 +88,7 @@ export function simulate(bug: Bug, seed: number): { history: Operation[]; groups
       if (random.next() < 0.5) {
         const status = random.pick(['CLAIMED', 'FULFILLED'])
         if (random.next() < 0.1) {
-          // The caller gives up; whether the write happens, and when, nobody knows.
+          // The caller gives up; whether the write happens, and when, is unknown.
           if (random.next() < 0.5) store.late.push({ at: step + random.between(1, 200), status })
           history.push({ kind: 'write', status, ...seen('unknown') })
           yield

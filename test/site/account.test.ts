@@ -1,9 +1,17 @@
 /** The account page: applications, sessions and the password are the person's own. */
 import { expect, test } from 'bun:test'
 import { isoMillis } from '../../src/kit/clock.ts'
-import { allow, authorizeLink, codeFor, loggedIn, redeem, register, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import {
+  allow,
+  authorizeLink,
+  codeFor,
+  loggedIn,
+  redeem,
+  register,
+  validate,
+} from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
@@ -22,7 +30,7 @@ onEachStore('the account page', {}, server => {
     return { id, login, password, enter }
   }
 
-  test('302 whoever is not logged in logs in first and comes back', async () => {
+  test('302 a visitor who is not logged in logs in first and comes back', async () => {
     expect((await new Person(server()).open('/account')).location).toBe('/login?next=/account')
   })
 
@@ -107,7 +115,7 @@ onEachStore('the account page', {}, server => {
     )
   })
 
-  test("302 nobody ends another person's session", async () => {
+  test('302 no person ends the session of another', async () => {
     const [one, two] = [await newUser(), await newUser()]
     const [a, other, b] = [await one.enter(), await one.enter(), await two.enter()]
     await two.enter()

@@ -1,8 +1,8 @@
 /** A device's code, typed by a person who decides. */
 import { expect, test } from 'bun:test'
-import { loggedIn, register, type TestApplication, validate } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { loggedIn, register, type TestApplication, validate } from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -52,7 +52,7 @@ onEachStore('the activation page', {}, server => {
     expect((await person.browse('/account')).html).toContain('Living room')
   })
 
-  test('200 denied: the device is told so', async () => {
+  test('200 denied: the device gets the refusal', async () => {
     const application = await register(server(), { kind: 'public' })
     const { device_code, user_code } = await start(server(), application)
     const person = await loggedIn(server())
@@ -74,7 +74,7 @@ onEachStore('the activation page', {}, server => {
     expect((await person.submit('/login', { login, password })).html).toContain(user_code)
   })
 
-  test('400 an unknown or old code is told as such, and guessing is limited', async () => {
+  test('400 an unknown or old code is named as such, and guessing is limited', async () => {
     const application = await register(server(), { kind: 'public' })
     const { user_code } = await start(server(), application)
     await server().control('POST', '/clock', { advance_seconds: 1801 })
@@ -87,7 +87,7 @@ onEachStore('the activation page', {}, server => {
     expect(last.html).toContain('Too many wrong codes')
   })
 
-  /** What a script posts that has not looked the code up: a form of its own, with the proof that it came from our pages. */
+  /** What a script posts that has not looked the code up: its form, with the proof that it came from our pages. */
   const forge = async (person: Person, user_code: string, more: Readonly<Record<string, string>> = {}) => {
     const csrf = (await person.browse('/account')).forms[0]?.fields.csrf ?? ''
     const user_id = server().world.users.find(({ login }) => login === person.login)?.id ?? ''
@@ -105,7 +105,7 @@ onEachStore('the activation page', {}, server => {
     const seen = await forge(person, user_code)
     expect([seen.status, seen.html.includes('Enter the code first')]).toEqual([400, true])
     expect((await poll(server(), application, device_code)).body.message).toBe('authorization_pending')
-    // The same for a code that nobody has: nothing is to be learned here.
+    // The same for an unknown code: nothing is to be learned here.
     const other = await forge(person, 'BCDFGHJK')
     expect(other.html.replaceAll('BCDFGHJK', user_code)).toBe(seen.html)
   })
@@ -174,7 +174,7 @@ onEachStore('the activation page', {}, server => {
   test('phishing in the name of a confidential client gives the thief nothing', async () => {
     const { client, viewer } = server().world
     const { device_code, user_code } = await start(server(), client)
-    // Even somebody who falls for it, and allows what they see.
+    // Even a person who falls for it, and allows what they see.
     const victim = await loggedIn(server(), server().world.users.find(({ id }) => id === viewer.id)?.login)
     await victim.browse(`/activate?device-code=${user_code}`)
     await victim.submit('/activate', { decision: 'allow' })
@@ -227,7 +227,7 @@ onEachStore('the activation page', {}, server => {
 })
 
 onEachStore('guessing at the activation page', {}, server => {
-  test('429 a device of their own does not let anybody guess on', async () => {
+  test('429 a device of an attacker allows no more guesses', async () => {
     const application = await register(server(), { kind: 'public' })
     const { user_code } = await start(server(), application)
     const person = await loggedIn(server(), server().world.users[5]?.login)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Glob } from 'bun'
 import { ASSET_PREFIX, findAsset, islandScripts, stylePath } from '../../src/site/build/assets.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const islands = readdirSync('src/site/islands').map(file => file.replace('.tsx', ''))
 
@@ -84,7 +84,7 @@ describe('islands', () => {
     }
     expect(sizeOf(new Map([...atOnce].map(path => [path, files.get(path) ?? 0])))).toBeLessThan(30_000)
     expect(sizeOf(files)).toBeLessThan(130_000)
-    // The library for charts is in a file of its own, loaded on demand.
+    // The library for charts is in a separate file, loaded on demand.
     const withCharts = await Promise.all(
       [...files.keys()].map(async path => ((await findAsset(path))?.text.includes('u-legend') ? [path] : [])),
     )

@@ -10,9 +10,9 @@ import {
   register,
   validate,
   verifier,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { carried, Person } from '../support/person.ts'
+} from '../support/browser/consent.ts'
+import { carried, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 onEachStore('the authorize page', {}, server => {
   test('200 asks who is not logged in to log in, and leads on to the question', async () => {
@@ -63,7 +63,7 @@ onEachStore('the authorize page', {}, server => {
     expect((await allow(person, link)).location).toStartWith(`${CALLBACK}?tenant=7&code=`)
   })
 
-  test('302 whoever allowed it before is not asked again, unless more is asked, or it is forced', async () => {
+  test('302 a person who allowed it before is not asked again, unless more is asked, or it is forced', async () => {
     const application = await register(server())
     const person = await loggedIn(server())
     await allow(person, authorizeLink(application.id))
@@ -79,7 +79,7 @@ onEachStore('the authorize page', {}, server => {
     expect((await other.browse(authorizeLink(application.id))).html).toContain('asks for access')
   })
 
-  test('200 a public client always asks, because anybody can claim to be it', async () => {
+  test('200 a public client always asks, because any program can claim to be it', async () => {
     const application = await register(server(), { kind: 'public' })
     const person = await loggedIn(server())
     const link = () =>
@@ -106,7 +106,7 @@ onEachStore('the authorize page', {}, server => {
     expect(carried(away, 'hash').get('error')).toBe('access_denied')
   })
 
-  test('302 what the application got wrong is told to the application', async () => {
+  test('302 what the application got wrong is sent to the application', async () => {
     const confidential = await register(server())
     const open = await register(server(), { kind: 'public' })
     const person = await loggedIn(server())
@@ -139,7 +139,7 @@ onEachStore('the authorize page', {}, server => {
     const person = await loggedIn(server())
     for (const link of [
       '/oauth2/authorize',
-      authorizeLink('nobody'),
+      authorizeLink('unknown'),
       authorizeLink(application.id, { redirect_uri: undefined }),
       authorizeLink(application.id, { redirect_uri: '' }),
       authorizeLink(application.id, { redirect_uri: `${CALLBACK}/` }),
@@ -149,7 +149,7 @@ onEachStore('the authorize page', {}, server => {
       expect([link, seen.status, seen.location]).toEqual([link, 400, null])
       expect(seen.html).toContain('The developer of the application must correct it')
     }
-    for (const twice of ['redirect_uri=https://evil.example', 'client_id=nobody', 'state=other']) {
+    for (const twice of ['redirect_uri=https://evil.example', 'client_id=unknown', 'state=other']) {
       const seen = await person.open(`${authorizeLink(application.id)}&state=one&${twice}`)
       expect([twice, seen.status, seen.location]).toEqual([twice, 400, null])
       expect(seen.html).toContain('the value must be given once')
@@ -166,7 +166,7 @@ onEachStore('the authorize page', {}, server => {
     expect([seen.status, seen.location]).toEqual([400, null])
   })
 
-  test('302 if somebody else has logged in meanwhile, the question is asked anew', async () => {
+  test('302 if another person has logged in meanwhile, the question is asked again', async () => {
     const application = await register(server())
     const person = await loggedIn(server())
     const shown = await person.browse(authorizeLink(application.id))

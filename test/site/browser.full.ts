@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { authorizeLink, challengeOf, register, validate, verifier } from '../support/consent.ts'
-import { DESK, look as lookAt } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { authorizeLink, challengeOf, register, validate, verifier } from '../support/browser/consent.ts'
+import { DESK, look as lookAt } from '../support/browser/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 describe.skipIf(!hasBrowser)('in a real browser', () => {
@@ -43,13 +43,13 @@ describe.skipIf(!hasBrowser)('in a real browser', () => {
     await server.stop()
   })
 
-  /** A browser without any cookies. What it complains about, and whom it asks, is noted. */
+  /** A browser without any cookies. Its errors and requests are recorded. */
   async function newPerson(options: { javaScriptEnabled?: boolean } = {}): Promise<void> {
     await context?.close()
     context = await browser.newContext({ viewport: DESK, ...options })
     page = await context.newPage()
     page.on('console', message => {
-      // That a form was refused with 4xx, or a frame, is told as an error too, and is meant.
+      // That a form was refused with 4xx, or a frame, is logged as an error too, and is meant.
       const { type, text } = { type: message.type(), text: message.text() }
       if (type === 'error' && !/status of 4\d\d|frame-ancestors/.test(text)) violations.push(text)
     })
@@ -246,7 +246,7 @@ describe.skipIf(!hasBrowser)('in a real browser', () => {
   })
 
   test('a wrong link is an error page', async () => {
-    await page.goto(link('nobody'))
+    await page.goto(link('unknown'))
     expect(await page.textContent('h1')).toBe('Unknown application')
     await look('problem')
   })
@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)('in a real browser', () => {
     expect(await page.frames()[1]?.locator('form').count()).toBe(0)
   })
 
-  test('nothing complained, and nobody else was asked', () => {
+  test('no errors, and no other host was asked', () => {
     expect(violations).toEqual([])
   })
 })

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { DESK, look as lookAt } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { DESK, look as lookAt } from '../support/browser/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 describe.skipIf(!hasBrowser)('the console in a real browser', () => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { look, violationsOn } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { look, violationsOn } from '../support/browser/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const pictures = process.env.STRAND_PICTURES || undefined
@@ -152,7 +152,7 @@ describe('/docs', () => {
       expect(await page.locator('article:visible').count()).toBe(operations.length + EVENT_TYPES.length)
     })
 
-    test('an example is copied as it stands', async () => {
+    test('an example is copied unchanged', async () => {
       await page.goto(`${server.url}/docs#GetStreams`)
       const example = page.locator('#GetStreams .example').first()
       const text = await example.locator('pre').textContent()
@@ -278,7 +278,7 @@ describe('/docs', () => {
       await context.close()
     })
 
-    test('nothing complained, and nobody else was asked', () => {
+    test('no errors, and no other host was asked', () => {
       expect(violations).toEqual([])
     })
   })

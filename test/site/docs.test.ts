@@ -1,4 +1,4 @@
-/** The reference as a page: complete, and without asking anybody else. */
+/** The reference as a page: complete, and without requests to other hosts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
@@ -80,12 +80,12 @@ describe('/docs', () => {
     for (const file of files) expect(file?.text).not.toContain('GetStreamMarkers')
   })
 
-  test("without the operator's side for whoever comes through a proxy", async () => {
+  test("without the operator's side through a proxy", async () => {
     const { page } = await get(server.url, { 'X-Forwarded-For': '203.0.113.9' })
     expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback').sort())
   })
 
-  test('each listener tells of its own side, and of demo operations in a demo only', async () => {
+  test('each listener describes its side, and demo operations in a demo only', async () => {
     const two = await startTestServer('sqlite', {
       demo: false,
       config: { operatorListen: { host: '127.0.0.1', port: 0 } },

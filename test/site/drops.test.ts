@@ -1,7 +1,7 @@
 /** The drops of a viewer (D-157): those of all organizations, their own only, in pages. */
 import { beforeAll, expect, test } from 'bun:test'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
-import { answers, type LiveChannel, LiveStrand, until } from '../support/live-strand.ts'
-import { hasNginxRtmp, NginxRtmp } from '../support/nginx-rtmp.ts'
-import { freePort } from '../support/postgres.ts'
-import { openWatched, type WatchedPage } from '../support/watched-page.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { openWatched, type WatchedPage } from '../support/browser/watched-page.ts'
+import { Encoders, hasEncoder } from '../support/media/encoder.ts'
+import { answers, type LiveChannel, LiveStrand, until } from '../support/media/live-strand.ts'
+import { hasNginxRtmp, NginxRtmp } from '../support/media/nginx-rtmp.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const canRun = hasBrowser && hasEncoder && hasNginxRtmp
 
@@ -105,10 +105,11 @@ describe.skipIf(!canRun)('HLS of another media server in a real browser', () => 
   })
 
   test('both viewers are counted', async () => {
-    await until(
+    const counted = await until(
       () => channel.stream(),
       each => each?.viewer_count === 2,
     )
+    expect(counted?.user_id).toBe(channel.id)
     await other.page.close()
   })
 

@@ -5,13 +5,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { hasEncoder } from '../support/encoder.ts'
-import { Lateness, totalOf } from '../support/lateness.ts'
-import { look } from '../support/look.ts'
-import { publishNumbered } from '../support/numbered-video.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { Lateness, totalOf } from '../support/browser/lateness.ts'
+import { look } from '../support/browser/look.ts'
+import { openWatched } from '../support/browser/watched-page.ts'
+import { hasEncoder } from '../support/media/encoder.ts'
+import { publishNumbered } from '../support/media/numbered-video.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { openWatched } from '../support/watched-page.ts'
 
 const APPEARS_MILLISECONDS = 2000
 const FIRST_PAGE_MILLISECONDS = 50

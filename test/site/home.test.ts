@@ -1,8 +1,8 @@
 /** The home page: who is live, page by page and by filter, without a script; and what it is for an empty installation. */
 import { expect, test } from 'bun:test'
 import { goLive, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }

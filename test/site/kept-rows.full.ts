@@ -1,6 +1,6 @@
 /**
  * What strangers and ordinary users can make the store keep. Every operation of the OAuth side and every page is in the table
- * below: either it writes no row of its own, or it is asked more often than the cap on what it writes.
+ * below: either it writes no row, or it is asked more often than the cap on what it writes.
  */
 import { expect, test } from 'bun:test'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
@@ -23,10 +23,10 @@ import {
   type TestApplication,
   validate,
   verifier,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { csrfIn, Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+} from '../support/browser/consent.ts'
+import { csrfIn, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
 import type { Answer, TestServer } from '../support/server.ts'
 
 type Row = Readonly<Record<string, string | number | null>>

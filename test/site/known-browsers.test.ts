@@ -31,7 +31,7 @@ test('of more than eight accounts the ones opened last are known', () => {
   expect(known).toEqual(['1', '3', '4', '5', '6', '7', '8', '9'])
 })
 
-test('a cookie that is not well formed, or names another password, is nobody', () => {
+test('a cookie that is not well formed, or names another password, is unknown', () => {
   const browsers = new KnownBrowsers(new KeyRing([key('only', 1)]))
   const cookie = browsers.remember(undefined, account('1'))
   for (const odd of [

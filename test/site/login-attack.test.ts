@@ -1,10 +1,10 @@
-/** Whoever attacks the log-in page locks out themselves, and not the others. */
+/** Attackers of the log-in page lock out themselves, and not the others. */
 import { afterAll, afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { Networks, readNetworks } from '../../src/http/client-address.ts'
-import { register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+import { register } from '../support/browser/consent.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { scrape } from '../support/server/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
 const options = {
@@ -79,10 +79,10 @@ afterAll(() => {
   for (const spy of Object.values(spies)) spy.mockRestore()
 })
 
-/** Two checks that run, from an address of their own: whoever comes next waits. */
+/** Two checks that run, from a separate address: the next one waits. */
 async function occupy(server: TestServer, checks: ReturnType<typeof hold>): Promise<Promise<unknown>[]> {
   const person = await at(server)
-  const running = [logIn(person, 'somebody'), logIn(person, 'somebody')]
+  const running = [logIn(person, 'someone'), logIn(person, 'someone')]
   while (checks.checked() < 2) await Bun.sleep(1)
   return running
 }
@@ -272,7 +272,7 @@ onEachStore('an attack on the log-in page', options, server => {
     expect(person.cookie(KNOWN_COOKIE)).toHaveLength(20 + 8 * 24)
   })
 
-  test('503 sign-up and the change of a password say so when the queue is full, and count nothing', async () => {
+  test('503 sign-up and the change of a password report it when the queue is full, and count nothing', async () => {
     const { login } = await newUser(server())
     const owner = await at(server())
     await logIn(owner, login, PASSWORD)

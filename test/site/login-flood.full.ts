@@ -1,13 +1,13 @@
 /**
- * Two hundred addresses flood the log-in page of a server in a process of its own. A browser that logged in before gets in
+ * Two hundred addresses flood the log-in page of a server in a separate process. A browser that logged in before gets in
  * at once, and one that did not gets in as well. What was measured is printed.
  */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { Canaries } from '../support/canaries.ts'
-import { Person } from '../support/person.ts'
-import { scrape } from '../support/scrape.ts'
+import { Person } from '../support/browser/person.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { Canaries } from '../support/server/canaries.ts'
+import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, engines, type StorePlace, type TestServer } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const ATTACKERS = 200
 /** How long each rests after an answer. All of them together stay under what the runtime sends at once. */
@@ -84,7 +84,7 @@ async function logOut(person: Person): Promise<void> {
   await person.browse('/login')
 }
 
-/** Guesses at ever other names from many addresses, each in a network of its own, until it is stopped. */
+/** Guesses at ever other names from many addresses, each in a separate network, until it is stopped. */
 async function attack(served: Served) {
   const answers = new Map<number, number>()
   let stopped = false

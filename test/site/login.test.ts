@@ -1,8 +1,8 @@
 /** Logging in and out, signing up, and who is kept from guessing. */
 import { afterAll, beforeAll, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { Networks, readNetworks } from '../../src/http/client-address.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { startTestServer } from '../support/server.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 
@@ -20,7 +20,7 @@ onEachStore('the log-in page', {}, server => {
     expect((await person.open('/login')).location).toBe('/account')
   })
 
-  test('200 logging in gives a session that nobody had before, and the old one ends', async () => {
+  test('200 logging in gives a session that is new, and the old one ends', async () => {
     const person = new Person(server())
     await person.logIn(someone().login)
     const first = person.cookies
@@ -34,9 +34,9 @@ onEachStore('the log-in page', {}, server => {
     expect((await thief.open('/account')).location).toBe('/login?next=/account')
   })
 
-  test('401 a wrong password, an unknown name and an account without a password are told alike', async () => {
+  test('401 a wrong password, an unknown name and an account without a password get the same answer', async () => {
     const [locked] = await server().control('POST', '/users', { login: `nopass_${Date.now() % 100_000}` })
-    const said = new Set<string>()
+    const messages = new Set<string>()
     for (const [login, password] of [
       [someone().login, 'wrong password'],
       ['nobody_at_all', 'wrong password'],
@@ -50,9 +50,9 @@ onEachStore('the log-in page', {}, server => {
       const seen = await person.submit('/login', { login, password })
       expect(seen.status).toBe(401)
       expect(person.cookie('__Host-strand-session')).toBeUndefined()
-      said.add(/role="alert">([^<]*)</.exec(seen.html)?.[1] ?? '')
+      messages.add(/role="alert">([^<]*)</.exec(seen.html)?.[1] ?? '')
     }
-    expect([...said]).toEqual(['Incorrect user name or password.'])
+    expect([...messages]).toEqual(['Incorrect user name or password.'])
   })
 
   test('302 leads to a path of this server and nowhere else', async () => {
@@ -106,7 +106,7 @@ onEachStore('the log-in page', {}, server => {
     expect((await person.submit('/login', { login, password: 'the second one' })).status).toBe(200)
   })
 
-  test('302 a deleted user is nobody', async () => {
+  test('302 a deleted user is logged out', async () => {
     const login = `gone_${Math.floor(Math.random() * 1e9)}`
     const [{ id }] = await server().control('POST', '/users', { login, password: 'the only one' })
     const person = new Person(server())
@@ -141,7 +141,7 @@ onEachStore('an open sign-up', { config: { signUp: true } }, server => {
     expect((await other.submit('/login', { login: 'new_person', password: 'long enough' })).status).toBe(200)
   })
 
-  test('400 and 409 say what to do, and make nothing', async () => {
+  test('400 and 409 state what to do, and create nothing', async () => {
     const person = new Person(server())
     for (const [login, password, status, sentence] of [
       ['with space', 'long enough', 400, 'lowercase letters, digits and underscores'],
@@ -168,7 +168,7 @@ describe('guessing', () => {
   })
   afterAll(() => verify.mockRestore())
 
-  /** Logs in with a form that the browser has, from an address that a proxy tells. */
+  /** Logs in with a form that the browser has, from an address that a proxy forwards. */
   async function guess(person: Person, login: string, from: string): Promise<number> {
     const fields = person.seen?.forms.find(form => form.action === '/login')?.fields ?? {}
     const forwarded = { 'X-Forwarded-For': from }
@@ -200,7 +200,7 @@ describe('guessing', () => {
       expect(checked).toBeLessThanOrEqual(8 + 2 * minutes)
       expect(verify.mock.calls).toHaveLength(checked)
       expect([...statuses.keys()].sort()).toEqual([401, 429])
-      // Not even the right password is looked at now; somebody else's is.
+      // Not even the right password is looked at now; that of another user is.
       const password = server.world.users[0]?.password ?? ''
       expect((await person.submit('/login', { login: one ?? '', password })).status).toBe(429)
       await person.browse('/login')

@@ -1,17 +1,17 @@
 /**
- * The rules for text (D-11, D-12) hold on pages as in the API: every field of every page is sent what nobody types. The
- * answer is a page that says what is wrong, never a failure of ours, and nothing shows in the log. The default tier sends
+ * The rules for text (D-11, D-12) hold on pages as in the API: every field of every page is sent odd text. The
+ * answer is a page that states what is wrong, never a failure of ours, and nothing shows in the log. The default tier sends
  * a share of the texts to each field, the full tier all of them.
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { PAGES } from '../../src/site/pages.ts'
 import { FIELDS } from '../../src/site/request/fields.ts'
-import { authorizeLink, loggedIn, register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/odd-text.ts'
-import type { Person } from '../support/person.ts'
+import { authorizeLink, loggedIn, register } from '../support/browser/consent.ts'
+import type { Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { LONG_TEXT, ODD_TEXTS, type OddText, oddHeaders, violationsIn } from '../support/server/odd-text.ts'
+import { raw } from '../support/server/wire.ts'
 import type { TestServer } from '../support/server.ts'
-import { raw } from '../support/wire.ts'
 
 const names = [...Object.keys(FIELDS), '__proto__', 'constructor', 'unheard_of']
 export const routes = Object.entries(PAGES).flatMap(([path, methods]) =>
@@ -51,7 +51,7 @@ function isRefused(name: string, { encoded, refused, isText }: OddText): boolean
   return refused || (/^x+$/.test(encoded) && encoded.length > FIELDS[name as keyof typeof FIELDS])
 }
 
-/** A query string or form with these values, and one of them as it stands. */
+/** A query string or form with these values, and one of them unchanged. */
 function encode(usual: Readonly<Record<string, string>>, name: string, encoded: string): string {
   const rest = Object.entries(usual).filter(([each]) => each !== name)
   return `${new URLSearchParams(rest)}&${name}=${encoded}`
@@ -79,7 +79,7 @@ const UNLIMITED = { address: 0, client: 0, validation: 0 }
 /** One in so many of the texts goes to each field; with 1, all of them. */
 export function describeOddFields(oneIn: number): void {
   onEachStore('odd text on pages', { config: { signUp: true, oauthRates: UNLIMITED } }, server => {
-    // Logged in before anybody guesses passwords; one of them to be logged out again.
+    // Logged in before passwords are guessed; one of them to be logged out again.
     let stayer: Person
     let leaver: Person
     beforeAll(async () => {

@@ -1,15 +1,15 @@
 /**
- * The rules for text (D-11, D-12) hold on pages as in the API: every field of every page is sent what nobody types. The
- * answer is a page that says what is wrong, never a failure of ours, and nothing shows in the log.
+ * The rules for text (D-11, D-12) hold on pages as in the API: every field of every page is sent odd text. The
+ * answer is a page that states what is wrong, never a failure of ours, and nothing shows in the log.
  */
 import { expect, spyOn, test } from 'bun:test'
 import { FIELDS } from '../../src/site/request/fields.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { allow, authorizeLink, CALLBACK, loggedIn, register } from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { violationsIn } from '../support/odd-text.ts'
-import { carried, Person } from '../support/person.ts'
-import { Wire } from '../support/wire.ts'
+import { allow, authorizeLink, CALLBACK, loggedIn, register } from '../support/browser/consent.ts'
+import { carried, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
+import { violationsIn } from '../support/server/odd-text.ts'
+import { Wire } from '../support/server/wire.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 import { describeOddFields, routes } from './odd-fields.ts'
 
@@ -76,7 +76,7 @@ onEachStore('what pages show of odd text', { config: { signUp: true } }, server 
     const application = await register(server())
     await person.browse(authorizeLink(application.id))
     const request = `${authorizeLink(application.id).split('?')[1]}&more=a\r\nSet-Cookie: x=y`
-    const seen = await person.post('/oauth2/consent', { request, user_id: 'somebody else' })
+    const seen = await person.post('/oauth2/consent', { request, user_id: 'another user' })
     expect(seen.status).toBe(302)
     expect(seen.location).toEndWith('&more=a%0D%0ASet-Cookie:%20x=y')
     expect(seen.headers.getSetCookie()).toEqual([])

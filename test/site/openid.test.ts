@@ -9,9 +9,9 @@ import {
   redeem,
   register,
   type TestApplication,
-} from '../support/consent.ts'
-import { onEachStore } from '../support/each-store.ts'
-import { carried, Person } from '../support/person.ts'
+} from '../support/browser/consent.ts'
+import { carried, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 
 const scope = 'openid'
 const errorIn = (location: string | null) => carried(location).get('error')
@@ -27,7 +27,7 @@ onEachStore('OpenID Connect on the authorize page', {}, server => {
     return body.id_token as string
   }
 
-  test('200 the question says what the scope is for', async () => {
+  test('200 the question states what the scope is for', async () => {
     const person = await loggedIn(server())
     const { html } = await person.browse(authorizeLink((await register(server())).id, { scope }))
     expect(html).toContain('See who you are')
@@ -87,7 +87,7 @@ onEachStore('OpenID Connect on the authorize page', {}, server => {
     expect((await person.submit('/login', { login, password })).html).toContain('asks for access')
   })
 
-  test('200 a log-in older than max_age is asked for again, and the ID token says when it was', async () => {
+  test('200 a log-in older than max_age is asked for again, and the ID token has its time', async () => {
     const application = await register(server())
     const person = await loggedIn(server())
     const first = decodeJwt(await idTokenFor(application, person, { max_age: '3600' }))
@@ -103,7 +103,7 @@ onEachStore('OpenID Connect on the authorize page', {}, server => {
     expect(decodeJwt(body.id_token).auth_time as number).toBeGreaterThan((first.auth_time as number) + 900)
   })
 
-  test('302 what makes no sense is told to the application, and means nothing without the scope', async () => {
+  test('302 what makes no sense is sent to the application, and means nothing without the scope', async () => {
     const application = await register(server())
     const person = await loggedIn(server())
     for (const odd of [{ max_age: '-1' }, { max_age: 'soon' }, { prompt: 'none login' }]) {

@@ -12,10 +12,10 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { type Demo, serveDemo } from '../../src/server/serve-demo.ts'
 import { PAGES } from '../../src/site/pages.ts'
-import { blockFontSheet } from '../support/block-font.ts'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { authorizeLink, CALLBACK } from '../support/consent.ts'
-import { PictureBook, takePicture } from '../support/pictures.ts'
+import { blockFontSheet } from '../support/browser/block-font.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { authorizeLink, CALLBACK } from '../support/browser/consent.ts'
+import { PictureBook, takePicture } from '../support/browser/pictures.ts'
 import { type PagePicture, PEOPLE, type PersonName, PICTURES, type Places } from './picture-list.ts'
 
 const FOLDER = 'test/site/pictures'
@@ -98,8 +98,10 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
   for (const picture of PICTURES)
     test(picture.name, async () => {
       // On a busy machine a picture of the page may not have come in time: then it is opened again.
-      for (let tries = 1; tries < MAX_TRIES; tries++) if ((await differences(picture)).length === 0) return
-      expect(await differences(picture)).toEqual([])
+      let differing = await differences(picture)
+      for (let tries = 1; tries < MAX_TRIES && differing.length > 0; tries++)
+        differing = await differences(picture)
+      expect(differing).toEqual([])
     })
 
   async function differences(picture: PagePicture): Promise<string[]> {

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { look } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { look } from '../support/browser/look.ts'
+import { openWatched } from '../support/browser/watched-page.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { openWatched } from '../support/watched-page.ts'
 
 const PHONE = { width: 390, height: 844 }
 
@@ -60,7 +60,7 @@ describe.if(hasBrowser)('the search in a browser', () => {
     await look(page, 'search suggestions')
   })
 
-  test('arrows choose, Enter opens, Escape closes and keeps the text', async () => {
+  test('arrow keys choose, Enter opens, Escape closes and keeps the text', async () => {
     await type('aardwolf')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')

@@ -1,7 +1,7 @@
 /** A browser that comes while the server starts. */
 import { expect, test } from 'bun:test'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { holdStart } from '../support/starting-server.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { holdStart } from '../support/server/starting-server.ts'
 
 test.skipIf(!hasBrowser)('a person who comes too early waits, and then sees the site', async () => {
   const server = await holdStart()

@@ -1,6 +1,6 @@
 /** What a server answers while it starts: a page that waits to people, JSON to programs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { holdStart, type StartingServer } from '../support/starting-server.ts'
+import { holdStart, type StartingServer } from '../support/server/starting-server.ts'
 
 /** As browsers send it when a person opens an address. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'

@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
-import { DESK, look } from '../support/look.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { DESK, look } from '../support/browser/look.ts'
+import { Encoders, hasEncoder } from '../support/media/encoder.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const LOGIN = 'quiet_heron'

@@ -1,7 +1,7 @@
 /** The studio (D-156): the broadcaster does everything, editors work on markers, and no one else does anything. */
 import { beforeAll, expect, test } from 'bun:test'
-import { onEachStore } from '../support/each-store.ts'
-import { csrfIn, Person } from '../support/person.ts'
+import { csrfIn, Person } from '../support/browser/person.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { newChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 async function open({ url }: TestServer, path: string, options: RequestInit = {}) {
@@ -152,7 +152,7 @@ onEachStore('the page of a video', {}, server => {
     expect(html).toContain('&lt;script>alert(1)')
   })
 
-  test('404 a page says that there is no such video', async () => {
+  test('404 a page states that there is no such video', async () => {
     const { id } = await fullVideo(server())
     await server().control('DELETE', `/videos/${id}`)
     for (const path of [

@@ -5,11 +5,16 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../support/browser.ts'
-import { hasEncoder } from '../support/encoder.ts'
-import { Lateness, totalOf } from '../support/lateness.ts'
-import { DESK, look } from '../support/look.ts'
-import { Arrivals, FRAMES_PER_SECOND, publishNumbered, SHOWN_NUMBER } from '../support/numbered-video.ts'
+import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
+import { Lateness, totalOf } from '../support/browser/lateness.ts'
+import { DESK, look } from '../support/browser/look.ts'
+import { hasEncoder } from '../support/media/encoder.ts'
+import {
+  Arrivals,
+  FRAMES_PER_SECOND,
+  publishNumbered,
+  SHOWN_NUMBER,
+} from '../support/media/numbered-video.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const GRACE_SECONDS = 5

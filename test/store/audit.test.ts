@@ -8,7 +8,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { auditQueries } from '../../src/store/queries/audit.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
@@ -147,7 +147,7 @@ const TAMPERINGS: Record<string, { statements: string[]; found: { chain: string;
     statements: [`update audit_heads set hash = 'x' where chain = '${ORGANIZATION}'`],
     found: { chain: ORGANIZATION, seq: 4 },
   },
-  'a beginning that is said to be later': {
+  'a beginning that claims to be later': {
     statements: [`update audit_heads set begins_after_seq = 2 where chain = 'operator'`],
     found: { chain: 'operator', seq: 3 },
   },

@@ -7,7 +7,7 @@ import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { markerSortKey } from '../../src/store/queries/videos.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 import { iso, Model } from './model.ts'
 
 /**
@@ -98,7 +98,7 @@ const timed = fc.array(fc.tuple(action, fc.integer({ min: -3000, max: 9000 })), 
   maxLength: 60,
 })
 
-/** The names of one run: every run has its own people and things, so that runs can share a database. */
+/** The names of one run: every run has separate people and things, so that runs can share a database. */
 function cast(run: number) {
   const base = run * 1000
   const uuid = (n: number) =>

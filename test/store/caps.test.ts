@@ -20,7 +20,7 @@ import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
-import { anyStreamKey, retryWhileUnavailable } from '../support/stores.ts'
+import { anyStreamKey, retryWhileUnavailable } from '../support/store/stores.ts'
 
 interface Bench {
   readonly store: Store

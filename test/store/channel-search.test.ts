@@ -9,7 +9,7 @@ import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { Store } from '../../src/store/store.ts'
 import { runs } from '../support/properties.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/stores.ts'
+import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
 
 const USERS = 3500
 

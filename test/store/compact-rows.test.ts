@@ -1,9 +1,8 @@
 /** Entitlements have short rows: what is stored in them is returned as it was given, from the first time to the last. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { openStore } from '../support/store/stores.ts'
 
 const [REEF, NORTH] = ['5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1', '0a0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a2']
 const [LANTERN, KEY] = ['74c52265-e214-48a6-91b9-23b6014e8041', '14c52265-e214-48a6-91b9-23b6014e8042']
@@ -25,12 +24,7 @@ for (const engine of engines) {
     let store: Store
     beforeAll(async () => {
       place = await createStorePlace(engine)
-      const { databaseUrl, folder } = place
-      store = createStore(
-        databaseUrl === undefined
-          ? await openSqliteEngine(`${folder}/strand.db`)
-          : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false }),
-      )
+      store = await openStore(place, 4)
       const { commands } = store
       for (const [id, name] of [
         [REEF, 'Reef'],

@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../src/contract/problem.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const organization_id = '00000000-0000-4000-8000-0000000000a0'
@@ -46,7 +46,7 @@ for (const engine of engines) {
           failing: [],
           now: NOW + round,
         })
-      // More than may wait at a time: whoever is told to come back does.
+      // More than may wait at a time: a caller that is refused comes back.
       const untilDone = async (order: readonly string[], round: number): ReturnType<typeof update> => {
         try {
           return await update(order, round)

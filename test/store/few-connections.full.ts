@@ -1,4 +1,4 @@
-/** A role that PostgreSQL gives fewer connections than the settings ask for: reads and writes share what there is. */
+/** A role that PostgreSQL gives fewer connections than the settings ask for: reads and writes share the connections. */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
@@ -30,7 +30,7 @@ async function openAsRole(limit: number) {
     superuser,
     role,
     url,
-    /** Every warning so far that says so. */
+    /** Every warning about it so far. */
     fewer: () => lines.filter(line => line.includes('accepts fewer connections')),
     close: async () => {
       await store.close()
@@ -68,7 +68,7 @@ async function useAtOnce({ store }: Role, rounds: number): Promise<unknown[]> {
 
 describe.skipIf(!engines.includes('postgres'))('a role with few connections', () => {
   test.each([3, 4, 6])(
-    'of %i: reads, writes and the feed all go on, and it is said once for each pool',
+    'of %i: reads, writes and the feed all continue, and it is logged once for each pool',
     async limit => {
       const role = await openAsRole(limit)
       try {
@@ -87,7 +87,7 @@ describe.skipIf(!engines.includes('postgres'))('a role with few connections', ()
     const role = await openAsRole(5)
     try {
       expect(await useAtOnce(role, 20)).toEqual([])
-      // Reads lose theirs, and somebody else of the same role is quicker.
+      // Reads lose theirs, and another client of the same role is quicker.
       await role.superuser.unsafe(
         `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role.role}'`,
       )

@@ -7,11 +7,11 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Conflict, Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, executeIn, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const PEOPLE = Array.from({ length: 30 }, (_, index) => String(100 + index))
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 /** The counts and what they should be, as rows of `id, following, followers`; nothing where both are 0. */
 const COUNTED =
@@ -81,9 +81,9 @@ export async function expectExactCounts(engine: EngineName, changes: number): Pr
     const [first] = nodes as [Store]
     for (const id of PEOPLE) await putPerson(first, id)
     let done = 0
-    const workers = Array.from({ length: AT_ONCE }, async (_, worker) => {
+    const workers = Array.from({ length: CONCURRENCY }, async (_, worker) => {
       const random = new SeededRandom(worker)
-      for (let turn = worker; turn < changes; turn += AT_ONCE)
+      for (let turn = worker; turn < changes; turn += CONCURRENCY)
         if (await attempt(nodes[worker % nodes.length] as Store, random)) done += 1
     })
     await Promise.all(workers)

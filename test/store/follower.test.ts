@@ -9,7 +9,7 @@ import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/stores.ts'
+import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 
@@ -19,7 +19,7 @@ const fromAfar = (store: Store): Store => ({ ...store, onChange: () => undefined
 /** Shorter than it is outside tests. */
 const MAX_WAIT_MILLISECONDS = 300
 
-/** A store that can be taken away from whoever reads its feed. */
+/** A store that can be taken away from the reader of its feed. */
 function losable(store: Store) {
   const wire = { isCut: false }
   const head = async () => {
@@ -209,7 +209,7 @@ for (const engine of engines) {
         expect(page.more).toBe(false)
       }))
 
-    test('a walk that began elsewhere is refused while the store is away, not torn, and goes on when it is back', () =>
+    test('a walk that began elsewhere is refused while the store is away, not torn, and continues when it is back', () =>
       withStore(async (store, start) => {
         for (const [n, count] of [3, 2, 1].entries()) await start(String(n + 1), count)
         const near = await follow(store)

@@ -3,16 +3,14 @@ import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Key } from '../../src/contract/page.ts'
 import { compareFound, parseGameSearch } from '../../src/domain/game-search.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { foundSortKey } from '../../src/store/queries/game-search.ts'
-import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { openStore } from '../support/store/stores.ts'
 
 for (const engine of engines) {
   test(`a search of a long list on ${engine} reads it in steps, whole and in order`, async () => {
     const place = await createStorePlace(engine)
-    const { store, close } = await openStore(place)
+    const store = await openStore(place, 4)
     try {
       const { games } = store
       const numbers =
@@ -42,18 +40,10 @@ for (const engine of engines) {
         expect(found).toEqual(found.toSorted((a, b) => compareFound(a.key, b.key)))
       }
     } finally {
-      await close()
+      await store.close()
       await place.remove()
     }
   })
-}
-
-async function openStore({ folder, databaseUrl }: StorePlace) {
-  const engine =
-    databaseUrl === undefined
-      ? await openSqliteEngine(`${folder}/strand.db`)
-      : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false })
-  return { store: createStore(engine), close: () => engine.close() }
 }
 
 /** A statement past the program, seen from the next turn of the event loop on. */

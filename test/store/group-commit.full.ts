@@ -1,7 +1,7 @@
 /** A group whose outcome does not arrive: it takes as long as a caller waits for a write. */
 import { describe, expect, test } from 'bun:test'
 import { Unavailable } from '../../src/store/errors.ts'
-import { timed } from '../support/lateness.ts'
+import { timed } from '../support/browser/lateness.ts'
 import { engines } from '../support/server.ts'
 import { ids, start, useTroubledServer } from './group-commit.ts'
 

@@ -9,7 +9,7 @@ import { Conflict, Overloaded, Unavailable } from '../../src/store/errors.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 import {
   addChannels,
   CHANNELS,

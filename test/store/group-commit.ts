@@ -3,9 +3,9 @@ import { afterAll, beforeAll } from 'bun:test'
 import { SQL } from 'bun'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { Cable } from '../support/cable.ts'
+import { Cable } from '../support/proxies/cable.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 export const CHANNELS = 40

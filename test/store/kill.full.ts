@@ -3,7 +3,7 @@
  *
  * One writer for each group of 100 entitlements sets the whole group to FULFILLED and CLAIMED by turns, and notes every
  * answer after reading it. The server is killed at a random moment and started again. A group must then hold the last
- * batch that was answered, or the one that was under way: which of the two is told by status and `last_updated` together,
+ * batch that was answered, or the one that was under way: which of the two is known by status and `last_updated` together,
  * for a batch's time lies between the sending of the request and the reading of its answer.
  */
 import { Database } from 'bun:sqlite'
@@ -11,8 +11,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
-import { STRAND } from '../support/strand-process.ts'
+import { STRAND } from '../support/cli/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 /** A longer run: TEST_KILLS=50 */
 const KILLS = Number(process.env.TEST_KILLS || 20)
@@ -55,7 +55,7 @@ interface Row {
   readonly last_updated: string
 }
 
-/** The server as a process of its own on one data folder, started and killed as often as one likes. */
+/** The server as a separate process on one data folder, started and killed as often as one likes. */
 class Server {
   readonly url: string
   readonly #folder: string
@@ -171,7 +171,7 @@ async function write(server: Server, token: string, group: Group, onAcknowledged
 
 type Verdict = 'known' | 'under way' | 'half applied' | 'lost'
 
-/** What the rows of a group say about its journal. */
+/** What the rows of a group mean for its journal. */
 function judge(rows: readonly Row[], { known, underWay }: Pick<Group, 'known' | 'underWay'>): Verdict {
   const [row] = rows
   if (row === undefined || rows.some(each => !Bun.deepEquals(each, row))) return 'half applied'

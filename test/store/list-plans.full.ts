@@ -22,11 +22,11 @@ import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
 import { LINE_TYPES } from '../../src/store/transfer/line-types.ts'
-import { entitlementId, openFilled, SOME_THOUSAND } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
+import { entitlementId, openFilled, SOME_THOUSAND } from '../support/store/many-rows.ts'
 
 const PAGE_SIZE = 20
-/** Rows that a statement may read beyond its limit: a few thousand are at times sorted rather than followed along an index. */
+/** Rows that a statement may read beyond its limit: sometimes a few thousand are sorted rather than followed along an index. */
 const SLACK = 2000
 
 /** For each filter, by its name: values that match much and little, or together nothing. One that is not here fails the test. */
@@ -128,7 +128,7 @@ function* withValues(
 ): Generator<Readonly<Record<string, unknown>>> {
   if (name === undefined) return yield {}
   const values = valuesOf[name]
-  if (values === undefined) throw new Error(`say in VALUES what to filter by with "${name}"`)
+  if (values === undefined) throw new Error(`set in VALUES what to filter by with "${name}"`)
   for (const rest of withValues(more, valuesOf)) for (const value of values) yield { [name]: value, ...rest }
 }
 
@@ -357,7 +357,7 @@ function copyWithStatistics(file: string): string {
 }
 
 /**
- * SQLite says which index it searches and by how many conditions. All conditions of a page must be among them: one that is
+ * SQLite reports which index it searches and by how many conditions. All conditions of a page must be among them: one that is
  * not would be held against row after row, unless the rows that are searched are `few`.
  */
 function examineSqlite(file: string, few?: RegExp): Examiner {
@@ -389,7 +389,7 @@ function examineSqlite(file: string, few?: RegExp): Examiner {
               !IN_ORDER_OF_ROWS.test(text)) ||
             (step.includes('TEMP B-TREE') && !(TIES.test(text) && step.includes('LAST 2 TERMS'))),
         )
-      // SQLite compiles a statement anew for each value of a bare mark behind `limit`.
+      // SQLite compiles a statement again for each value of a bare mark behind `limit`.
       if (/limit \?/.test(text)) faults.push('bare limit')
       for (const driver of isPage(text) ? driversOf(steps).filter(each => !few?.test(each)) : []) {
         const used = driver.match(/\((.*)\)$/)?.[1]?.split(' AND ').length ?? 0
@@ -445,7 +445,7 @@ interface PlanNode {
 const CUSTOM_PLANS = 5
 
 /**
- * PostgreSQL says how many rows it really read: with a plan for these values, and with the plan for any values that it may
+ * PostgreSQL reports how many rows it really read: with a plan for these values, and with the plan for any values that it may
  * change to when a statement comes often.
  */
 async function examinePostgres(place: StorePlace): Promise<Examiner> {

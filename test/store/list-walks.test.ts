@@ -8,8 +8,8 @@ import { type EntitlementRow, readStatus, readUuid } from '../../src/store/queri
 import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { entitlementId, openFilled } from '../support/store/many-rows.ts'
 
 type Filter = Readonly<Record<string, string | undefined>>
 type Row = Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ async function walk<R>(
     const found = await page({ first, direction: 'forward', ...(from && { from }) })
     rows.push(...found.rows)
     const last = found.rows.at(-1)
-    // A page that says there is more is full: nobody gets a short page and a cursor (D-13).
+    // A page with a next one is full: no caller gets a short page and a cursor (D-13).
     if (found.more) expect(found.rows.length).toBe(first)
     if (!found.more || last === undefined) return rows
     from = keyOf(last)

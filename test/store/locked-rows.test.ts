@@ -5,7 +5,7 @@ import { isRefusal } from '../../src/contract/problem.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { timed } from '../support/lateness.ts'
+import { timed } from '../support/browser/lateness.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { addChannels, endAll, ids, start } from './group-commit.ts'
 

@@ -7,7 +7,7 @@ import { streamKeyQueries } from '../../src/store/queries/stream-keys.ts'
 import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render } from '../../src/store/sql/tag.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 for (const engine of engines) {
   test(`each master key that sealed a stream key is named once, on ${engine}`, async () => {

@@ -1,13 +1,13 @@
 /**
- * A migration beside a transaction that somebody has left open, and beside load: nobody waits for it. The number of rows is
+ * A migration beside a transaction that was left open, and beside load: no caller waits for it. The number of rows is
  * TEST_MIGRATION_ROWS if that is set.
  */
 import { afterEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 const ROWS = Number(process.env.TEST_MIGRATION_ROWS || 100_000)
 const OPEN_MILLISECONDS = 5000
@@ -25,7 +25,7 @@ afterEach(async () => {
   await server?.stop()
 })
 
-/** Asks without a pause until it is told to end. */
+/** Asks without a pause until it is stopped. */
 class Load {
   longest = 0
   answered = 0

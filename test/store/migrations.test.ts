@@ -9,8 +9,8 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 interface Version {
   readonly version: number

@@ -5,9 +5,9 @@ import { createLog } from '../../src/kit/log.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { freePort } from '../support/store/postgres.ts'
+import { anyStreamKey } from '../support/store/stores.ts'
 
 /** The rule waits ten seconds, and probes every second. */
 const DECIDED_WITHIN_MILLISECONDS = 60_000
@@ -86,6 +86,7 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await claim(2)
       await until(() => lines.some(isGone))
       await until(() => isReadable(store))
+      expect(lines.filter(line => line.level === 'error')).toEqual([])
       await close()
     },
     TIMEOUT_MILLISECONDS,
@@ -100,13 +101,14 @@ describe.skipIf(!engines.includes('postgres'))('the only primary has an older ti
       await claim(2)
       await until(() => lines.some(isGone))
       await until(() => isReadable(store))
+      expect(lines.filter(line => line.level === 'error')).toEqual([])
       await close()
     },
     TIMEOUT_MILLISECONDS,
   )
 
   test.concurrent(
-    'an acknowledged change is missing: it is not used, and the log says what to do',
+    'an acknowledged change is missing: it is not used, and the log states what to do',
     async () => {
       const { store, direct, lines, claim, close } = await openClaiming(3)
       await putUser(store)

@@ -9,8 +9,8 @@ import { SQL } from 'bun'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { Installation, runStrand } from '../maintenance/installation.ts'
-import { nextMigration } from '../support/next-migration.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { endAllProcesses } from '../support/cli/strand-process.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 import {
   createScratchFolder,
   createSystemPostgres,
@@ -19,7 +19,7 @@ import {
   removeScratchFolder,
   runShell,
   type SystemPostgres,
-} from '../support/system-postgres.ts'
+} from '../support/store/system-postgres.ts'
 
 const PARTITIONS = 8
 const GRANTS = 400

@@ -7,10 +7,10 @@ import { translatePostgresError } from '../../src/store/engines/postgres-connect
 import { listPools, openPools } from '../../src/store/engines/postgres-pools.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
-import { behindCables, Cable } from '../support/cable.ts'
-import { timed } from '../support/lateness.ts'
-import { freePort } from '../support/postgres.ts'
+import { timed } from '../support/browser/lateness.ts'
+import { behindCables, Cable } from '../support/proxies/cable.ts'
 import { createStorePlace, engines } from '../support/server.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPTIONS = { connections: 4, pooled: false }
 /** The deadline is 3 s; the rest is the way there and back. */
@@ -57,7 +57,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     await close()
   })
 
-  test.concurrent('none: said within seconds, in words', async () => {
+  test.concurrent('none: reported within seconds, in words', async () => {
     const opened = openPostgresEngine(
       `postgres://postgres@127.0.0.1:${await freePort()},127.0.0.1:1/x`,
       OPTIONS,
@@ -67,7 +67,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     expect(took).toBeLessThan(5000)
   })
 
-  test.concurrent('cut off: reads and writes are told to come back, and go on when it is mended', async () => {
+  test.concurrent('cut off: reads and writes are refused for a while, and continue when it is mended', async () => {
     const { store, cable, close } = await openBehindCable()
     await write(store, 'before')
     cable.cut()
@@ -85,7 +85,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     await close()
   })
 
-  test.concurrent('plugged up, so that nobody is told: nothing hangs longer than its deadline, and it heals', async () => {
+  test.concurrent('plugged up, without notice: nothing hangs longer than its deadline, and it heals', async () => {
     const { store, cable, close } = await openBehindCable()
     await write(store, 'before')
     cable.plug()
@@ -94,7 +94,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
       expect(outcome).toBeInstanceOf(Unavailable)
       expect(took).toBeLessThan(LATEST_MILLISECONDS)
     }
-    // By now it is known to be away: nobody waits for it.
+    // By now it is known to be away: no caller waits for it.
     expect((await timed(read(store))).took).toBeLessThan(LATEST_MILLISECONDS)
     cable.mend()
     await until(async () => (await read(store)) !== undefined)
@@ -103,7 +103,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     await close()
   })
 
-  test.concurrent('a row that somebody holds: writes end in words, reads go on, and after its release all is well', async () => {
+  test.concurrent('a row that another session holds: writes end in words, reads go on, and after its release all is well', async () => {
     const { store, databaseUrl, close } = await openBehindCable()
     await write(store, 'held')
     const holder = await new SQL(databaseUrl, { max: 1 }).reserve()
@@ -123,16 +123,16 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
 })
 
 describe.skipIf(!engines.includes('postgres'))('the log about the primary', () => {
-  test.concurrent('says which it is, that it is gone, and which it is then', async () => {
+  test.concurrent('logs which it is, that it is gone, and which it is then', async () => {
     const { cables, hosts, databaseUrl, remove } = await behindCables(2)
     const lines: string[] = []
     const log = createLog({ level: 'info', readable: false, write: line => lines.push(line) })
     const engine = await openPostgresEngine(databaseUrl, { ...OPTIONS, log })
-    const said = (msg: string) => lines.map(line => JSON.parse(line)).filter(line => line.msg === msg)
+    const reported = (msg: string) => lines.map(line => JSON.parse(line)).filter(line => line.msg === msg)
     const until = async (msg: string) => {
       const deadline = performance.now() + HEALED_WITHIN_MILLISECONDS
-      while (said(msg).length === 0 && performance.now() < deadline) await Bun.sleep(20)
-      return said(msg)
+      while (reported(msg).length === 0 && performance.now() < deadline) await Bun.sleep(20)
+      return reported(msg)
     }
     const [first] = await until('found the PostgreSQL primary')
     expect(hosts).toContain(first.host)

@@ -2,8 +2,8 @@ import { afterEach } from 'bun:test'
 import { SQL } from 'bun'
 import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 /** A PostgreSQL that tests migrate, and what stands in the way of that. Every test has a new one, once it calls `use`. */
 export function useMigration() {
@@ -31,7 +31,7 @@ export function useMigration() {
     await place?.remove()
     place = undefined
   })
-  /** A transaction that stays open behind its one statement until it is told to end. */
+  /** A transaction that stays open behind its one statement until it is stopped. */
   const leaveOpen = async (statement: string, mode = 'read write') => {
     const client = connect()
     const release = Promise.withResolvers<void>()

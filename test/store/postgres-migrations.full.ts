@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 import { useMigration } from './postgres-migration.ts'
 
 describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {
   const { use, migrate, leaveOpen, indexIn, lines } = useMigration()
 
-  test('that waits too long for an index is cancelled, and says for whom it has waited', async () => {
+  test('that waits too long for an index is cancelled, and reports for whom it has waited', async () => {
     const client = await use()
     const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
     const stalled = await migrate(nextMigration, 7000).catch((error: Error) => error)

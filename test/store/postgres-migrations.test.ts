@@ -1,12 +1,12 @@
-/** How a PostgreSQL that is in use is migrated: in steps that give up their turn, go on after an interruption, and say so. */
+/** How a PostgreSQL that is in use is migrated: in steps that give up their turn, continue after an interruption, and report it. */
 import { describe, expect, test } from 'bun:test'
 import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
 import { splitSteps } from '../../src/store/engines/postgres-steps.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { splitStatements } from '../../src/store/sql/statements.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { engines } from '../support/server.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 import { useMigration } from './postgres-migration.ts'
 
 describe('the steps of a migration', () => {
@@ -103,7 +103,7 @@ drop table if exists d;
 describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {
   const { use, migrate, leaveOpen, indexIn, until, lines } = useMigration()
 
-  test('that was interrupted goes on where it was, and builds a half-built index again', async () => {
+  test('that was interrupted continues where it was, and builds a half-built index again', async () => {
     const client = await use()
     // A view from before: a column can be added beside it, but an index is finished only when it has ended.
     const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
@@ -125,7 +125,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     expect([...(await client.unsafe('select * from schema_progress'))]).toEqual([])
   })
 
-  test('that cannot get its lock in time says who holds it, and is possible later', async () => {
+  test('that cannot get its lock in time reports who holds it, and is possible later', async () => {
     const client = await use()
     // An older transaction that is not in the way.
     const endOther = await leaveOpen('select 1')
@@ -148,7 +148,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
   })
 
-  test('that ends in a mistake of its own says so at once, and keeps what was done', async () => {
+  test('that ends in a mistake reports it at once, and keeps what was done', async () => {
     const client = await use()
     const text = () => `${nextMigration.text(postgresDialect)}; update nowhere set nothing = 1;`
     await expect(migrate({ additive: true, text })).rejects.toThrow('nowhere')
@@ -158,7 +158,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     expect(lines.filter(line => line.includes('step 1 of 2'))).toHaveLength(1)
   })
 
-  test('fills a column some rows at a time, each time in a transaction of its own', async () => {
+  test('fills a column some rows at a time, each time in a separate transaction', async () => {
     const client = await use()
     await client.unsafe(
       `insert into facts (name, value) select 'fact ' || n, '' from generate_series(1, 1200) n`,
@@ -175,7 +175,7 @@ update facts set note = 'filled' where name in (select name from facts where not
     expect(batches.map((each: { rows: number }) => each.rows)).toEqual([200, 500, 500])
   })
 
-  test('is waited for by others, who say so and find nothing to do', async () => {
+  test('is waited for by others, who report it and find nothing to do', async () => {
     await use()
     const end = await leaveOpen('lock table organization_entitlements in row exclusive mode')
     const first = migrate()

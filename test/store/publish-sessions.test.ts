@@ -4,7 +4,7 @@ import { isRefusal } from '../../src/contract/problem.ts'
 import { DISMISSED_MILLISECONDS, SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const START = Date.parse('2026-03-01T12:00:00.000Z')
 const SECOND = 1000
@@ -73,7 +73,7 @@ for (const engine of engines) {
       expect(await isLive(channel)).toBeTrue()
     })
 
-    test('a marker of the grace period is at the end of the video', async () => {
+    test('a marker of the grace period lies at the end of the video', async () => {
       const channel = await newChannel()
       await open(channel, 'marked', START)
       const mark = (second: number) =>

@@ -60,7 +60,7 @@ describe('the reader of SQLite', () => {
     }
   })
 
-  test('what another process wrote is seen by whoever heard of it and asks here', async () => {
+  test('what another process wrote is seen by a caller that heard of it and asks here', async () => {
     const server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,

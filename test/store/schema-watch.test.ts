@@ -7,9 +7,9 @@ import type { SchemaState } from '../../src/store/engines/schema-state.ts'
 import { SchemaWatch } from '../../src/store/engines/schema-watch.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
-import { migrateTo } from '../support/migrate-to.ts'
-import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, executeIn, startTestServer } from '../support/server.ts'
+import { migrateTo } from '../support/store/migrate-to.ts'
+import { nextMigration } from '../support/store/next-migration.ts'
 
 const breaking: Migration = {
   additive: false,
@@ -24,12 +24,12 @@ test.skipIf(!engines.includes('postgres'))(
     const { call, world, logLines } = server
     const list = { path: '/helix/entitlements/drops', token: world.client.app_token }
     expect((await call(list)).status).toBe(200)
-    const said: string[] = []
+    const reported: string[] = []
     await migratePostgres(() => new SQL(server.databaseUrl ?? '', { max: 1 }), {
       migrations: [...migrations, breaking],
-      report: line => said.push(line),
+      report: line => reported.push(line),
     })
-    expect(said[0]).toBe(
+    expect(reported[0]).toBe(
       `migration ${NEXT} is not additive: nodes of earlier versions cannot use the store any more; replace them`,
     )
 

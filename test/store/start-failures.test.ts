@@ -1,4 +1,4 @@
-/** Why a PostgreSQL cannot be used at the start, said by host; and waiting for one that is not there yet. */
+/** Why a PostgreSQL cannot be used at the start, reported by host; and waiting for one that is not there yet. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { SQL } from 'bun'
 import { explainConnection } from '../../src/store/engines/connection-failure.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { behindCables } from '../support/cable.ts'
-import { freePort, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { behindCables } from '../support/proxies/cable.ts'
 import { engines } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { freePort, type PostgresServer, startPostgres } from '../support/store/postgres.ts'
 
 const OPTIONS = { connections: 4, pooled: false }
 const SECRET = 'hunter2-canary'
@@ -108,7 +108,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
     expect(reason).toContain(`127.0.0.1:${port}: the connection was refused`)
   })
 
-  test('strand serve and strand doctor say it, in one line and without the password', async () => {
+  test('strand serve and strand doctor report it, in one line and without the password', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'strand-start-'))
     const environment = { DATABASE_URL: `postgres://alice:${SECRET}@${base}/postgres`, STRAND_DATA: folder }
     const strand = new StrandProcess(['serve', '--listen', 'localhost:0'], { environment })
@@ -134,7 +134,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
   })
 })
 
-describe('what else PostgreSQL and its client say', () => {
+describe('what else PostgreSQL and its client report', () => {
   const target = { host: 'db', role: 'strand', database: 'strand' }
   for (const [code, errno, message, sentence] of [
     ['ERR_POSTGRES_SERVER_ERROR', '53300', 'sorry, too many clients already', /no connections left/],
@@ -168,7 +168,7 @@ describe.skipIf(!engines.includes('postgres'))('STRAND_STORE_WAIT_SECONDS', () =
     return { strand, url, mend: () => cables[0]?.mend(), close }
   }
 
-  test('serve is alive and not ready until the store is there, and says why it waits', async () => {
+  test('serve is alive and not ready until the store is there, and reports why it waits', async () => {
     const { strand, url, mend, close } = await startWithoutStore()
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)

@@ -16,8 +16,8 @@ import { Unavailable } from '../../src/store/errors.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { entitlementId, openFilled } from '../support/store/many-rows.ts'
 
 /** So often a statement is planned for its values before PostgreSQL considers a plan for any values. */
 const CALLS = 7
@@ -160,7 +160,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
     '%s with its longest list',
     async (name, { operation, part, field, longest }) => {
       const list = CALLS_OF[name]
-      if (list === undefined) throw new Error(`say in CALLS_OF what "${name}" is called with`)
+      if (list === undefined) throw new Error(`set in CALLS_OF what "${name}" is called with`)
       expect(longest).toBeGreaterThan(0)
       sent.clear()
       spy.mockClear()

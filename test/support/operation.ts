@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { familyOf, listProblems, type Operation, queryParameters } from '../../src/contract/operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../../src/contract/problem.ts'
+import { OPENID, SCOPES } from '../../src/contract/scope.ts'
 import {
   type Answer,
   type Ask,
@@ -19,13 +20,13 @@ type Proof = (server: TestServer) => Promise<void>
 type FailingCall = (server: TestServer) => Promise<Answer>
 
 export interface Frame {
-  /** A request that succeeds, made anew each time so that proofs do not disturb one another. */
+  /** A request that succeeds, made again each time so that proofs do not disturb one another. */
   readonly valid: (server: TestServer) => Ask | Promise<Ask>
   readonly server?: TestServerOptions
 }
 
 export interface Proofs {
-  /** A success; the title says what holds. */
+  /** A success; the title states what holds. */
   ok(title: string, proof: Proof): void
   /** A call that ends in this problem, and in no other of the same status. */
   fails(problem: ProblemName, title: string, call: FailingCall): void
@@ -33,7 +34,7 @@ export interface Proofs {
 
 /**
  * The servers that the operations of one file share, one for each store: starting one takes longer than most proofs. A
- * file whose proofs disturb one another names a `server` of its own, and be it `{}`.
+ * file whose proofs disturb one another names a separate `server`, even `{}`.
  */
 class SharedServers {
   readonly #started = new Map<EngineName, Promise<TestServer>>()
@@ -80,6 +81,7 @@ export function describeOperation(operation: Operation, frame: Frame, body: (pro
         const answer = await send(server, operation, await frame.valid(server))
         expect(answer.text.slice(0, 300)).not.toContain('"error"')
         expect(answer.status).toBe(operation.status ?? 200)
+        expectCommonHeaders(operation, answer)
       })
       for (const [title, proof] of oks) test(`${operation.status ?? 200} ${title}`, () => proof(server))
       for (const [name, title, call] of fails) {
@@ -122,11 +124,35 @@ export function expectProblem(operation: Operation, answer: Answer, name: Proble
   if (familyOf(operation) !== 'oauth') expect(answer.body.error).toBe(reasonPhrases[status])
   expect(answer.body.message.length).toBeGreaterThan(5)
   if (name === 'rate_limited') expect(answer.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
-  if (familyOf(operation) === 'helix') {
-    for (const header of ['limit', 'remaining', 'reset']) {
-      expect(answer.headers.get(`ratelimit-${header}`)).toMatch(/^[0-9]+$/)
-    }
-  }
+  if (status === 401) expect(answer.headers.get('www-authenticate')).toBe(CHALLENGES[name] ?? null)
+  expectCommonHeaders(operation, answer)
+}
+
+/** What a 401 asks for, by its problem. Others ask for nothing: another token of the same kind would not help. */
+const CHALLENGES: Partial<Record<ProblemName, string>> = {
+  token_missing: 'OAuth realm="Strand"',
+  token_invalid: 'OAuth realm="Strand", error="invalid_token"',
+  missing_authorization: 'OAuth realm="Strand"',
+  invalid_access_token: 'OAuth realm="Strand", error="invalid_token"',
+  operator_required: 'Bearer realm="Strand operator"',
+  operator_invalid: 'Bearer realm="Strand operator", error="invalid_token"',
+}
+const RATE_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+
+/** Request id, rates and CORS, which every answer of an operation has, whatever its status. */
+function expectCommonHeaders(operation: Operation, { headers }: Answer): void {
+  const family = familyOf(operation)
+  expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/)
+  for (const name of RATE_HEADERS)
+    expect([name, headers.get(name) ?? '']).toEqual([
+      name,
+      expect.stringMatching(family === 'helix' ? /^[0-9]+$/ : /^$/),
+    ])
+  // Pages of other origins may use everything but the control API, without credentials.
+  expect(headers.get('access-control-allow-origin')).toBe(family === 'control' ? null : '*')
+  const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(', ') ?? []
+  expect(exposed.includes('x-request-id')).toBe(family !== 'control')
+  for (const name of ['access-control-allow-credentials', 'set-cookie']) expect(headers.has(name)).toBe(false)
 }
 
 function failureFields(operation: Operation, name: ProblemName): string[] {
@@ -169,7 +195,7 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     ...ask,
     headers: { Authorization: `OAuth ${token ?? world.client.app_token}` },
   }))
-  add('token_invalid', 'with a token nobody was given', (ask, { world }) => ({
+  add('token_invalid', 'with a token that was never issued', (ask, { world }) => ({
     ...ask,
     token: world.client.secret,
   }))
@@ -203,14 +229,28 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     })
     return { ...ask, token: access_token }
   })
+  const { access } = operation
+  const needed: readonly string[] = access.kind === 'token' ? access.scopes : []
+  if (needed.length > 0)
+    implied.push([
+      'scope_missing',
+      'with a user token that has every other scope, naming the one that is missing',
+      async server => {
+        const scopes = [...SCOPES, OPENID].filter(scope => !needed.includes(scope))
+        const [{ access_token }] = await server.control('POST', '/tokens', { ...tokenFor(server), scopes })
+        const answer = await send(server, operation, { ...(await valid(server)), token: access_token })
+        expect(answer.body.message).toBe(`Missing scope: ${needed[0]}`)
+        return answer
+      },
+    ])
   /** Directly: the control API plans faults for operations of clients only, and this frame tests all. */
   const plan = ({ strand }: TestServer, outcome: 'rate_limited' | 'unavailable') =>
     strand.services.demo?.faults.plan({ operation: operation.id, outcome })
-  add('rate_limited', 'when the bucket is said to be empty', async (ask, server) => {
+  add('rate_limited', 'when the bucket is planned to be empty', async (ask, server) => {
     plan(server, 'rate_limited')
     return ask
   })
-  add('too_many_requests', 'when the limit is said to be reached', async (ask, server) => {
+  add('too_many_requests', 'when the limit is planned to be reached', async (ask, server) => {
     plan(server, 'rate_limited')
     return ask
   })

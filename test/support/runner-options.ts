@@ -1,4 +1,6 @@
-/** Of one test, unless it says otherwise: long enough for a busy machine. */
+import { join } from 'node:path'
+
+/** Of one test, unless it sets its limit: long enough for a busy machine. */
 const TIMEOUT_MILLISECONDS = 120_000
 
 /**
@@ -7,5 +9,6 @@ const TIMEOUT_MILLISECONDS = 120_000
  */
 export function runnerOptions({ workers, isFull }: { workers: number; isFull: boolean }): string[] {
   const isolation = isFull ? '--isolate' : '--no-isolate'
-  return [`--parallel=${workers}`, isolation, `--timeout=${TIMEOUT_MILLISECONDS}`]
+  const preload = `--preload=${join(import.meta.dir, 'assertions.ts')}`
+  return [`--parallel=${workers}`, isolation, `--timeout=${TIMEOUT_MILLISECONDS}`, preload]
 }

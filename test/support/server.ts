@@ -15,13 +15,13 @@ import { type Config, readConfig } from '../../src/server/config.ts'
 import { type StrandServer, startServer } from '../../src/server/serve.ts'
 import { describeWorld } from '../../src/server/serve-demo.ts'
 import { createWorkQueue } from '../../src/store/engines/work-queue.ts'
-import { useBundledThreads } from './bundled-threads.ts'
-import { Canaries, contentsOf } from './canaries.ts'
-import { Documented } from './documented.ts'
-import { memory } from './memory.ts'
-import { administer, createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
-import { copyEmptyStore, copyWorld, WORLD, WORLD_DATABASE } from './prepared-world.ts'
-import { RoundRobin } from './round-robin.ts'
+import { RoundRobin } from './proxies/round-robin.ts'
+import { useBundledThreads } from './server/bundled-threads.ts'
+import { Canaries, contentsOf } from './server/canaries.ts'
+import { Documented } from './server/documented.ts'
+import { copyEmptyStore, copyWorld, WORLD, WORLD_DATABASE } from './server/prepared-world.ts'
+import { memory } from './store/memory.ts'
+import { administer, createDatabase, databaseAt, TEMPLATE_DATABASE } from './store/postgres.ts'
 
 useBundledThreads()
 
@@ -31,7 +31,7 @@ const databaseUrl = process.env.TEST_DATABASE_URL || undefined
 /** Where the world of most servers is to be copied from, if the run has prepared it. */
 const worlds = process.env.TEST_PREPARED_WORLDS || undefined
 
-/** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
+/** The stores that tests run on: both, unless PostgreSQL could not be started (the runner reports it). */
 export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
 
 /** How many nodes stand behind one address on PostgreSQL: `npm test -- --nodes 2`. */
@@ -39,7 +39,7 @@ const NODES = Number(process.env.TEST_NODES || 1)
 /** The runtime asks so many at once; a proxy in the same process needs some of them. */
 const gate = createWorkQueue(NODES > 1 ? 50 : 1000, 60_000)
 
-/** A place for one store: a folder, and on PostgreSQL a database of its own. */
+/** A place for one store: a folder, and on PostgreSQL a separate database. */
 export interface StorePlace {
   readonly folder: string
   readonly databaseUrl: string | undefined

@@ -1,10 +1,10 @@
-/** `startStrand` as somebody else's test uses it, in this process and as a child. */
+/** `startStrand` as the tests of others use it, in this process and as a child. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningStrand, type StrandOptions, startStrand } from '../../src/testing/start-strand.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
 
 const running: RunningStrand[] = []
 afterEach(async () => {
@@ -80,7 +80,7 @@ for (const mode of ['process', 'child'] as const) {
       expect(await status(`${usual.url}/helix/streams`)).toBe(200)
     })
 
-    test('a clock that is given stands, moves when it is told to, and runs when it is let go', async () => {
+    test('a clock that is given stands, moves on request, and runs when it is let go', async () => {
       const strand = await start({ mode, clock: '2026-03-01T12:00:00Z' })
       const noon = Date.parse('2026-03-01T12:00:00Z')
       expect((await strand.clock.now()).getTime()).toBe(noon)
@@ -94,7 +94,7 @@ for (const mode of ['process', 'child'] as const) {
       expect((await strand.clock.now()).getTime()).toBe(noon)
     })
 
-    test('a clock that runs goes on from where it is given', async () => {
+    test('a clock that runs continues from where it is given', async () => {
       const from = new Date('2030-01-01T00:00:00Z')
       const strand = await start({ mode, clock: { start: from, running: true } })
       await until(async () => (await strand.clock.now()) > from)
@@ -155,7 +155,7 @@ for (const mode of ['process', 'child'] as const) {
       expect((await start({ mode, scenario: file })).world.scenario?.star?.id).toBe('4200001')
     })
 
-    test('what is wrong is said, and nothing is left running', async () => {
+    test('what is wrong is reported, and nothing is left running', async () => {
       // biome-ignore lint/suspicious/noExplicitAny: on purpose not of the type
       const wrong = { tokens: { old: { state: 'stale' } } } as any
       const sentence = '$.tokens.old.state must be one of good, expired, revoked'
@@ -183,7 +183,7 @@ for (const mode of ['process', 'child'] as const) {
 
     test('settings in the environment of the test do no harm', async () => {
       process.env.STRAND_NONSENSE = 'would be refused'
-      process.env.DATABASE_URL = 'postgres://nobody@localhost:1/none'
+      process.env.DATABASE_URL = 'postgres://unknown@localhost:1/none'
       try {
         expect(await status(`${(await start({ mode })).url}/readyz`)).toBe(200)
       } finally {

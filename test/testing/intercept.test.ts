@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { attachStrand, type RunningStrand, startStrand } from '../../src/testing/start-strand.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
 
 const STREAMS = 'https://api.twitch.tv/helix/streams?first=1'
 

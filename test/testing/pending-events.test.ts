@@ -1,4 +1,4 @@
-/** The harness says why a message has not arrived. */
+/** The harness reports why a message has not arrived. */
 import { expect, test } from 'bun:test'
 import { startStrand } from '../../src/testing/start-strand.ts'
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { attachStrand, type RunningStrand, startStrand } from '../../src/testing/start-strand.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT } from '../support/cli/strand-process.ts'
 
 let strand: RunningStrand
 beforeAll(async () => {

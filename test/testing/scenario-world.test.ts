@@ -1,4 +1,4 @@
-/** What a scenario says of its users is in the store of the demo that it starts. */
+/** What a scenario has about its users is in the store of the demo that it starts. */
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import type { Scenario } from '../../src/contract/resources/scenario.ts'
@@ -7,7 +7,7 @@ import { planWorld } from '../../src/demo/world.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { exportLines } from '../../src/transfer/export.ts'
 import { engines } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 

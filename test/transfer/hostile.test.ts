@@ -1,9 +1,9 @@
-/** What nobody sends by mistake, and what happens to those who go away: nothing is changed, little is held, the next is served. */
+/** What no client sends by mistake, and what happens to those who go away: nothing is changed, little is held, the next is served. */
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { readLine } from '../../src/transfer/read-line.ts'
-import { onEachStore } from '../support/each-store.ts'
+import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const userLine = (id: number) => `{"type":"user","id":"${id}","login":"comes_and_goes_${id}"}\n`
@@ -88,7 +88,7 @@ onEachStore('hostile imports', {}, server => {
     expect(readdirSync(folder).filter(name => name.includes('spool'))).toEqual([])
   })
 
-  test('a reader that takes nothing of an export holds nobody up', async () => {
+  test('a reader that takes nothing of an export holds no other up', async () => {
     const { port } = new URL(server().url)
     const socket = connect(Number(port), '127.0.0.1')
     await new Promise(resolve => socket.once('connect', resolve))

@@ -32,7 +32,7 @@ describe('lines', () => {
       ),
     ))
 
-  test('that are not UTF-8 are told by their number, and the others are read', async () => {
+  test('that are not UTF-8 are reported by their number, and the others are read', async () => {
     const bytes = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0x0a]), Buffer.from('c\n')])
     for (let cut = 0; cut <= bytes.length; cut++) {
       expect(await read(bytes, [cut])).toEqual([
@@ -43,7 +43,7 @@ describe('lines', () => {
     }
   })
 
-  test('of the greatest length are read, longer ones are told, wherever they are cut', async () => {
+  test('of the greatest length are read, longer ones are reported, wherever they are cut', async () => {
     const [fits, long] = ['x'.repeat(MAX_LINE_BYTES), 'x'.repeat(MAX_LINE_BYTES + 1)]
     const bytes = Buffer.from(`${fits}\n${long}\ny\n`)
     for (const cuts of [[], [5], [MAX_LINE_BYTES + 5], [MAX_LINE_BYTES + 5, 2 * MAX_LINE_BYTES + 2]]) {

@@ -25,14 +25,14 @@ describe.each(ways)('from %s to %s', (from, to) => {
       await imported(station as Station, textOf([line('b', 'confidential', { device_flow: true })]))
       const out = await exported(station as Station)
       expect(out.match(/"device_flow":(true|false)/g)).toEqual(['"device_flow":true', '"device_flow":true'])
-      // What a line does not say stays as it is.
+      // What a line leaves out stays as it is.
       expect(
         (await imported(station as Station, textOf([line('b', 'confidential')]))).types.client?.changed,
       ).toBe(0)
       expect(await flowOf('b')).toBe(true)
     }))
 
-  test('with secrets everything goes on working under other master keys', () =>
+  test('with secrets everything continues to work under other master keys', () =>
     withStations([from, to], async (first, second) => {
       const user = { type: 'user', id: '12', login: 'lunar_otter' }
       const client = { type: 'client', id: 'shop', name: 'Shop' }
@@ -142,7 +142,7 @@ describe.each([...engines])('an export on %s', engine => {
       let all = ''
       const { exportLines } = await import('../../src/transfer/export.ts')
       await exportLines(store, {}, async text => {
-        // Between any two batches somebody adds to what comes later, and renames what has passed.
+        // Between any two batches a writer adds to what comes later, and renames what has passed.
         if (all === '') {
           await store.commands.putOrganization({ id: crypto.randomUUID(), name: 'Late' })
           await store.commands.putGame({ id: '4711', name: 'Late too', organization_id: null })

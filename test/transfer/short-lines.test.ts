@@ -1,4 +1,4 @@
-/** Lines that say less than those of an export, as in a file that is written by hand. */
+/** Lines with fewer fields than those of an export, as in a file that is written by hand. */
 import { describe, expect, test } from 'bun:test'
 import { MAX_EDITORS } from '../../src/contract/resources/channel.ts'
 import { isoSeconds } from '../../src/kit/clock.ts'

@@ -1,14 +1,14 @@
 /**
  * A node whose data folder is as small as in the sample for Kubernetes: worlds that are larger go in and out over HTTP, and
- * where there is no room for them the answer says so and nothing has changed.
+ * where there is no room for them the answer reports it and nothing has changed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/postgres.ts'
+import { StrandProcess } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { StrandProcess } from '../support/strand-process.ts'
+import { freePort } from '../support/store/postgres.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 const SMALL_MEBIBYTES = 16
@@ -88,7 +88,7 @@ describe.skipIf(!isMounted)('a small data folder', () => {
   }
 
   test(
-    'where the lines do not fit, the answer is 507 and says what to do, and nothing has changed',
+    'where the lines do not fit, the answer is 507 and states what to do, and nothing has changed',
     () =>
       withNode({ STRAND_SPOOL: small }, async url => {
         const { status, last } = await bringIn(url)

@@ -6,13 +6,13 @@ import { exportLines } from '../../src/transfer/export.ts'
 import { Import, type ImportOptions, type ImportServices } from '../../src/transfer/import.ts'
 import { spool } from '../../src/transfer/spool.ts'
 import type { EngineName } from '../support/server.ts'
-import { openTestStore } from '../support/stores.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 export interface Station extends ImportServices {
   close(): Promise<void>
 }
 
-/** Every station has a master key of its own. */
+/** Every station has a separate master key. */
 export async function openStation(engine: EngineName): Promise<Station> {
   const { store, close } = await openTestStore(engine)
   const ring = new KeyRing([{ id: 'test', bytes: crypto.getRandomValues(new Uint8Array(32)) }])

@@ -344,7 +344,7 @@ describe('youtube', () => {
     ).toEqual([...['0:00 intro', '4:04 the jump', '1:02:03 end']])
   })
 
-  test('the first is at the start, and chapters last ten seconds; changes are listed', () => {
+  test('the first begins at the start, and chapters last ten seconds; changes are listed', () => {
     const lines = linesOf(
       exportOf([
         [10, 'a'],
@@ -397,7 +397,7 @@ describe('youtube', () => {
     expect(linesOf(given)).toEqual(['0:00 a', '0:20 b', '0:40 c'])
   })
 
-  test('too few chapters and too long a list are said', () => {
+  test('too few chapters and too long a list are reported', () => {
     expect(linesOf(exportOf([]))).toEqual([
       '# Remove these lines before you paste the chapters.',
       '# The video has no markers.',

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { listAudit } from '../../../src/contract/control/audit.ts'
 import { operations } from '../../../src/contract/index.ts'
 import { familyOf } from '../../../src/contract/operation.ts'
-import { onEachStore } from '../../support/each-store.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { onEachStore } from '../../support/server/each-store.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { subscribe } from '../helix/subscriptions.ts'
 import { asOperator, naming, newOrganization, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
@@ -22,7 +22,7 @@ const recordedOf = (server: TestServer, subject: string): Promise<Row[]> => walk
 const moment = (server: TestServer) => new Date(nowOf(server)).toISOString()
 
 describeOperation(listAudit, { valid: server => asOperator(server) }, ({ ok, fails }) => {
-  ok('tells who changed what, how it was and how it is', async server => {
+  ok('shows who changed what, how it was and how it is', async server => {
     const since = moment(server)
     const [game] = await server.control('POST', '/games', { name: 'Tidefal' })
     await server.control('PUT', `/games/${game.id}`, { name: 'Tidefall' })
@@ -107,7 +107,7 @@ describeOperation(listAudit, { valid: server => asOperator(server) }, ({ ok, fai
 
   ok('a filter that names nothing matches nothing', async server => {
     for (const query of [
-      { actor: 'nobody' },
+      { actor: 'unknown' },
       { operation: 'Nothing' },
       { subject: 'entitlement/abc' },
       { since: '2999-01-01T00:00:00Z' },
@@ -517,8 +517,8 @@ onEachStore('what operators change is recorded', {}, server => {
     expect(followed.after).toEqual({ added: 101, follows: follows.slice(0, 100) })
   }, 20_000)
 
-  test('secrets are said to have changed, and nothing more', async () => {
-    const password = 'nobody shall read this one'
+  test('secrets are recorded as changed, and nothing more', async () => {
+    const password = 'not for any reader'
     server().canaries.add(password)
     const user = await newUser(server(), { password })
     const { email: _email, ...recorded } = user

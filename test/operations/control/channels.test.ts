@@ -342,7 +342,7 @@ describeOperation(
   startStream,
   { valid: async server => asOperator(server, { path: streamAt((await newUser(server)).id), body: {} }) },
   ({ ok, fails }) => {
-    ok('goes live now, with nobody watching, and GetStreams shows it at once', async server => {
+    ok('goes live now, without viewers, and GetStreams shows it at once', async server => {
       const user = await newUser(server, { display_name: 'Shown Name' })
       const before = nowOf(server)
       const { body } = await start(server, user.id)
@@ -374,7 +374,7 @@ describeOperation(
       expect(body.data[0]).toMatchObject({ started_at: '2026-01-02T03:04:05Z', viewer_count: 12 })
     })
 
-    ok('while live the same stream goes on, with the same video', async server => {
+    ok('while live the same stream continues, with the same video', async server => {
       const { id } = await newUser(server)
       const first = (await start(server, id, { viewer_count: 3 })).body.data[0]
       const video = await latestVideo(server, id)
@@ -584,7 +584,7 @@ describeOperation(
     const editors = (server: TestServer, id: string) =>
       send(server, listEditors, asOperator(server, { path: `${at(id)}/editors` }))
 
-    ok('lists the editors of the channel, page by page, and nobody else', async server => {
+    ok('lists the editors of the channel, page by page, and no other user', async server => {
       const { id } = await newUser(server)
       expect((await editors(server, id)).body).toEqual({ data: [], pagination: {} })
       const users = [await newUser(server), await newUser(server), await newUser(server)]

@@ -7,23 +7,34 @@ import {
   patchClient,
   rotateClientSecret,
 } from '../../../src/contract/control/clients.ts'
-import { codeFor, redeem, register } from '../../support/consent.ts'
+import { codeFor, redeem, register } from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
-import { asOperator, expectEmpty, idsOf, isGoodToken, naming, UNKNOWN_UUID, walk } from './operator.ts'
+import { crudCalls, describeCrud, TEXT_IDS } from './crud.ts'
+import { asOperator, expectEmpty, isGoodToken, UNKNOWN_UUID, walk } from './operator.ts'
 
 const SECRET = /^ssec_[A-Za-z0-9]{38}$/
-const at = (id: string) => `/control/clients/${id}`
-const create = (server: TestServer, body: object) => send(server, createClient, asOperator(server, { body }))
-const get = (server: TestServer, id: string) => send(server, getClient, asOperator(server, { path: at(id) }))
-const list = (server: TestServer, query: Record<string, string | number>) =>
-  send(server, listClients, asOperator(server, { query }))
-const patch = (server: TestServer, id: string, body: object) =>
-  send(server, patchClient, asOperator(server, { path: at(id), body }))
+const operations = {
+  create: createClient,
+  patch: patchClient,
+  get: getClient,
+  list: listClients,
+  remove: deleteClient,
+}
+const clients = {
+  ids: TEXT_IDS,
+  body: ({ world }: TestServer) => ({
+    name: 'Overlay',
+    organization_id: world.organization.id,
+    owner_user_id: world.viewer.id,
+    redirect_uris: ['https://example.org/'],
+  }),
+  changes: [{ name: 'Renamed' }, { organization_id: null }, { owner_user_id: null }, { redirect_uris: [] }],
+  references: { organization_id: UNKNOWN_UUID, owner_user_id: '999' },
+}
+const { create, change: patch, get, remove } = crudCalls(operations, clients)
 const rotate = (server: TestServer, id: string) =>
-  send(server, rotateClientSecret, asOperator(server, { path: `${at(id)}/rotate-secret` }))
-const remove = (server: TestServer, id: string) =>
-  send(server, deleteClient, asOperator(server, { path: at(id) }))
+  send(server, rotateClientSecret, asOperator(server, { path: `/control/clients/${id}/rotate-secret` }))
 
 async function newClient(server: TestServer, more: object = {}) {
   const { secret, ...client } = (await create(server, { name: 'Overlay', ...more })).body.data[0]
@@ -38,10 +49,8 @@ const logIn = (server: TestServer, client_id: string, client_secret: string) =>
     body: { grant_type: 'client_credentials', client_id, client_secret },
   })
 
-describeOperation(
-  createClient,
-  { valid: server => asOperator(server, { body: { name: 'Overlay' } }) },
-  ({ ok, fails }) => {
+describeCrud(operations, clients, {
+  create({ ok, fails }) {
     ok('a client is confidential, and its secret is in this answer only', async server => {
       const { client, secret } = await newClient(server)
       expect(client).toEqual({
@@ -75,7 +84,7 @@ describeOperation(
     })
 
     ok(
-      'the device flow is on for public clients and off for confidential ones, unless said otherwise',
+      'the device flow is on for public clients and off for confidential ones, unless a value is given',
       async server => {
         for (const [given, device_flow] of [
           [{ kind: 'public' }, true],
@@ -95,12 +104,6 @@ describeOperation(
       expect([client.kind, secret]).toEqual(['public', undefined])
     })
 
-    fails('unknown_reference', 'when the organization does not exist', server =>
-      naming(UNKNOWN_UUID, create(server, { name: 'Lost', organization_id: UNKNOWN_UUID })),
-    )
-    fails('unknown_reference', 'when the owner does not exist', server =>
-      naming('999', create(server, { name: 'Lost', owner_user_id: '999' })),
-    )
     for (const [title, more] of [
       ['the kind is another', { kind: 'secretive' }],
       ['a redirect URI is relative', { redirect_uris: ['/callback'] }],
@@ -126,70 +129,9 @@ describeOperation(
       })
     }
   },
-)
 
-describeOperation(
-  getClient,
-  { valid: server => asOperator(server, { path: at(server.world.client.id) }) },
-  ({ ok, fails }) => {
-    ok('shows the client without its secret', async server => {
-      const { client, organization } = server.world
-      const { body, text } = await get(server, client.id)
-      expect(body.data[0]).toMatchObject({ id: client.id, organization_id: organization.id })
-      expect(text).not.toContain('secret')
-    })
-
-    fails('not_found', 'when it does not exist', server => naming('nobody', get(server, 'nobody')))
-  },
-)
-
-describeOperation(listClients, { valid: server => asOperator(server) }, ({ ok, fails }) => {
-  ok('pages to the end by id, every one once', async server => {
-    for (let count = 0; count < 22; count++) await newClient(server)
-    const all = idsOf(await walk(server, '/control/clients', { first: 100 }))
-    expect(all).toContain(server.world.client.id)
-    expect(all).toEqual([...new Set(all)].sort())
-    for (const query of [{}, { first: 5 }]) {
-      expect(idsOf(await walk(server, '/control/clients', query))).toEqual(all)
-    }
-  })
-
-  ok('filters by organization', async server => {
-    const { other_organization, other_client } = server.world
-    const { client } = await newClient(server, { organization_id: other_organization.id })
-    const rows = await walk(server, '/control/clients', { organization_id: other_organization.id, first: 1 })
-    expect(idsOf(rows)).toEqual([client.id, other_client.id].sort())
-    expect((await list(server, { organization_id: UNKNOWN_UUID })).body).toEqual({ data: [], pagination: {} })
-  })
-
-  fails('malformed_parameter', 'when first is 101', server => list(server, { first: 101 }))
-})
-
-describeOperation(
-  patchClient,
-  {
-    valid: async server =>
-      asOperator(server, { path: at((await newClient(server)).client.id), body: { name: 'Renamed' } }),
-  },
-  ({ ok, fails }) => {
-    ok('fields left out keep their value; null takes organization and owner away', async server => {
-      const { organization, viewer } = server.world
-      const { client, secret } = await newClient(server, {
-        organization_id: organization.id,
-        owner_user_id: viewer.id,
-        redirect_uris: ['https://example.org/'],
-      })
-      expect((await patch(server, client.id, {})).body.data).toEqual([client])
-      const renamed = await patch(server, client.id, { name: 'Renamed' })
-      expect(renamed.body.data).toEqual([{ ...client, name: 'Renamed' }])
-      const changes = { organization_id: null, owner_user_id: null, redirect_uris: [] }
-      const freed = await patch(server, client.id, changes)
-      expect(freed.body.data).toEqual([{ ...client, name: 'Renamed', ...changes }])
-      expect((await get(server, client.id)).body).toEqual(freed.body)
-      expect((await logIn(server, client.id, secret)).status).toBe(200)
-    })
-
-    ok('the device flow keeps what was said of it, and else follows the kind', async server => {
+  change({ ok }) {
+    ok('the device flow keeps its given value, and otherwise follows the kind', async server => {
       const flow = async (id: string, changes: object) =>
         (await patch(server, id, changes)).body.data[0].device_flow
       const { client } = await newClient(server, { kind: 'public' })
@@ -236,52 +178,25 @@ describeOperation(
       expect((await drops()).status).toBe(200)
     })
 
-    fails('not_found', 'when it does not exist', server => patch(server, 'nobody', { name: 'Renamed' }))
-    fails('unknown_reference', 'when the organization does not exist', async server => {
-      const { client } = await newClient(server)
-      const body = { name: 'Lost', organization_id: UNKNOWN_UUID }
-      const answer = naming(UNKNOWN_UUID, patch(server, client.id, body))
-      await answer
-      expect((await get(server, client.id)).body.data).toEqual([client])
-      return answer
-    })
-    fails('unknown_reference', 'when the owner does not exist', async server =>
-      naming('999', patch(server, (await newClient(server)).client.id, { owner_user_id: '999' })),
-    )
-  },
-)
-
-describeOperation(
-  rotateClientSecret,
-  {
-    valid: async server =>
-      asOperator(server, { path: `${at((await newClient(server)).client.id)}/rotate-secret` }),
-  },
-  ({ ok, fails }) => {
-    ok('the new secret works, the old one ends at once, tokens stay', async server => {
+    ok('a change of the name leaves the secret valid', async server => {
       const { client, secret } = await newClient(server)
-      const { access_token } = (await logIn(server, client.id, secret)).body
-      const { body } = await rotate(server, client.id)
-      const { secret: fresh, ...shown } = body.data[0]
-      expect(shown).toEqual(client)
-      expect(fresh).toMatch(SECRET)
-      expect((await logIn(server, client.id, fresh)).status).toBe(200)
-      expect((await logIn(server, client.id, secret)).status).toBe(403)
-      expect(await isGoodToken(server, access_token)).toBe(true)
-      expect((await get(server, client.id)).text).not.toContain('secret')
+      await patch(server, client.id, { name: 'Renamed' })
+      expect((await logIn(server, client.id, secret)).status).toBe(200)
     })
-
-    fails('not_found', 'when it does not exist', server => rotate(server, 'nobody'))
-    fails('in_use', 'when the client is public', async server =>
-      rotate(server, (await newClient(server, { kind: 'public' })).client.id),
-    )
   },
-)
 
-describeOperation(
-  deleteClient,
-  { valid: async server => asOperator(server, { path: at((await newClient(server)).client.id) }) },
-  ({ ok, fails }) => {
+  get({ ok }) {
+    ok('shows the client without its secret', async server => {
+      const { client, organization } = server.world
+      const { body, text } = await get(server, client.id)
+      expect(body.data[0]).toMatchObject({ id: client.id, organization_id: organization.id })
+      expect(text).not.toContain('secret')
+    })
+  },
+
+  list() {},
+
+  remove({ ok }) {
     ok('ends every token of the client at once', async server => {
       const { client, secret } = await newClient(server)
       const { access_token: app } = (await logIn(server, client.id, secret)).body
@@ -303,11 +218,34 @@ describeOperation(
       expectEmpty(await remove(server, (await newClient(server)).client.id))
       expect(await isGoodToken(server, server.world.client.app_token)).toBe(true)
     })
+  },
+})
 
-    fails('not_found', 'the second time', async server => {
-      const { client } = await newClient(server)
-      await remove(server, client.id)
-      return naming(client.id, remove(server, client.id))
+describeOperation(
+  rotateClientSecret,
+  {
+    valid: async server =>
+      asOperator(server, {
+        path: `/control/clients/${(await newClient(server)).client.id}/rotate-secret`,
+      }),
+  },
+  ({ ok, fails }) => {
+    ok('the new secret works, the old one ends at once, tokens stay', async server => {
+      const { client, secret } = await newClient(server)
+      const { access_token } = (await logIn(server, client.id, secret)).body
+      const { body } = await rotate(server, client.id)
+      const { secret: fresh, ...shown } = body.data[0]
+      expect(shown).toEqual(client)
+      expect(fresh).toMatch(SECRET)
+      expect((await logIn(server, client.id, fresh)).status).toBe(200)
+      expect((await logIn(server, client.id, secret)).status).toBe(403)
+      expect(await isGoodToken(server, access_token)).toBe(true)
+      expect((await get(server, client.id)).text).not.toContain('secret')
     })
+
+    fails('not_found', 'when it does not exist', server => rotate(server, 'unknown'))
+    fails('in_use', 'when the client is public', async server =>
+      rotate(server, (await newClient(server, { kind: 'public' })).client.id),
+    )
   },
 )

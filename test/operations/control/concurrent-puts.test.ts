@@ -1,6 +1,6 @@
 /** A row that several operators create at the same time is created once, and the others change it. */
 import { expect, test } from 'bun:test'
-import { onEachStore } from '../../support/each-store.ts'
+import { onEachStore } from '../../support/server/each-store.ts'
 
 onEachStore('concurrent puts', { streams: 1 }, server => {
   test('200 for all of them, of every resource that is created by PUT', async () => {

@@ -26,7 +26,7 @@ describeOperation(
   advanceClock,
   { valid: server => asOperator(server, { body: { advance_seconds: 60 } }) },
   ({ ok, fails }) => {
-    ok('moves the clock forward by so much and tells the time', async server => {
+    ok('moves the clock forward by so much and shows the time', async server => {
       const [before, after] = [await advance(server, 1), await advance(server, 3600)]
       const moved = Date.parse(after.body.data[0].now) - Date.parse(before.body.data[0].now)
       expect(moved).toBeWithin(3_600_000, 3_660_000)
@@ -103,7 +103,7 @@ describeOperation(
 )
 
 describeOperation(readClock, { valid: server => asOperator(server), server: {} }, ({ ok }) => {
-  ok('tells the time and that it goes on', async server => {
+  ok('shows the time and that it runs', async server => {
     const [face] = (await send(server, readClock, asOperator(server))).body.data
     expect(face.running).toBe(true)
     expect(Math.abs(Date.parse(face.now) - Date.now())).toBeLessThan(60_000)
@@ -151,7 +151,7 @@ describeOperation(resetWorld, { valid: server => asOperator(server) }, ({ ok }) 
     expect(await isGoodToken(server, viewer.token)).toBe(true)
   })
 
-  ok('the clock is where it began, and goes on from there', async server => {
+  ok('the clock is where it began, and continues from there', async server => {
     await advance(server, 86_400)
     expectEmpty(await reset(server))
     const [face] = (await send(server, readClock, asOperator(server))).body.data
@@ -643,7 +643,7 @@ test('200 PlanFault: slow takes as long as was asked for', async () => {
   }
 })
 
-test('200 PlanFault: slow takes five seconds and holds up nobody else', async () => {
+test('200 PlanFault: slow takes five seconds and holds up no other call', async () => {
   const server = await startTestServer('sqlite')
   try {
     await plan(server, { operation: 'GetStreams', outcome: 'slow' })

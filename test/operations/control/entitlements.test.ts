@@ -46,7 +46,7 @@ describeOperation(
   grantEntitlements,
   { valid: server => asOperator(server, { body: { grants: [lantern(server)] } }) },
   ({ ok, fails }) => {
-    ok('an entitlement starts CLAIMED, now, with an id of its own', async server => {
+    ok('an entitlement starts CLAIMED, now, with a new id', async server => {
       const before = nowOf(server)
       const { body } = await grant(server, [lantern(server)])
       const [granted] = body.data
@@ -320,7 +320,7 @@ describeOperation(
         token,
       })
 
-    ok('tells of the grant and of each change since, oldest first, and by whom', async server => {
+    ok('shows the grant and each change since, oldest first, and by whom', async server => {
       const { client, viewer } = server.world
       const { body } = await grant(server, [{ ...lantern(server), timestamp: '2026-01-02T03:04:05Z' }])
       const [{ id, timestamp }] = body.data
@@ -347,7 +347,7 @@ describeOperation(
       }
     })
 
-    ok('a status that came with an import is the last step, and nobody is named', async server => {
+    ok('a status that came with an import is the last step, and no user is named', async server => {
       const id = crypto.randomUUID()
       const { user_id, benefit_id, game_id } = lantern(server)
       const line = { type: 'entitlement', id, user_id, benefit_id, game_id }

@@ -8,8 +8,8 @@ import {
   resendDelivery,
 } from '../../../src/contract/control/events.ts'
 import { Receiver, statusOf, subscribed, until } from '../../events/receiver.ts'
-import { EventClient } from '../../support/event-client.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { EventClient } from '../../support/server/event-client.ts'
 import type { Answer, TestServer } from '../../support/server.ts'
 import { goLive, goOffline, newChannel } from '../helix/channels.ts'
 import { newClient, subscribe } from '../helix/subscriptions.ts'

@@ -6,6 +6,7 @@ import type { Answer, Ask, TestServer } from '../../support/server.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a row is whatever the server sent; tests look into it freely
 type Row = any
 
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const UNKNOWN_UUID = '00000000-0000-4000-8000-000000000000'
 
 /** A request with the operator's token. */

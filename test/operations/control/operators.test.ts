@@ -120,7 +120,7 @@ describeOperation(
     })
 
     fails('name_not_found', 'when there is no such name', server =>
-      naming('nobody', remove(server, 'nobody')),
+      naming('unknown', remove(server, 'unknown')),
     )
     fails('operator_invalid', 'with a token that was taken away', async server => {
       const name = newName()

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { kickPublisher } from '../../../src/contract/control/channels.ts'
+import { RtmpClient } from '../../support/media/rtmp-client.ts'
 import { describeOperation, send } from '../../support/operation.ts'
-import { RtmpClient } from '../../support/rtmp-client.ts'
 import type { TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, naming, newUser, shownStream, walk } from './operator.ts'
 
@@ -75,6 +75,7 @@ describeOperation(
 
     ok('a publisher whose user is deleted is disconnected', async server => {
       const { id, client } = await publishing(server)
+      expect(client.isClosed).toBe(false)
       await server.control('DELETE', `/users/${id}`)
       await client.closed()
     })

@@ -101,7 +101,7 @@ describeOperation(
     })
 
     fails('unknown_reference', 'when the client does not exist', server =>
-      naming('nobody', issue(server, { ...forViewer(server), client_id: 'nobody' })),
+      naming('unknown', issue(server, { ...forViewer(server), client_id: 'unknown' })),
     )
     fails('unknown_reference', 'when the user does not exist', server =>
       naming('999', issue(server, { ...forViewer(server), user_id: '999' })),

@@ -19,7 +19,7 @@ const takeOut = async (server: TestServer): Promise<Line[]> =>
 const summaryOf = (answer: Answer) => answer.body.at(-1).summary
 
 let drawn = 0
-/** Ids that nobody else draws. */
+/** Ids that no other test uses. */
 const number = () => String(900_000_000 + ++drawn)
 const person = (more: object = {}) => {
   const id = number()
@@ -87,7 +87,7 @@ describeOperation(exportLines, { valid: server => asOperator(server) }, ({ ok, f
     expect(all).not.toMatch(/hash|stream_key|live_|argon|secret/)
   })
 
-  ok('an entitlement whose user is gone says so', async server => {
+  ok('an entitlement shows that its user is gone', async server => {
     const user = await newUser(server)
     const line = grant(server, { user_id: user.id })
     await bringIn(server, [line])
@@ -205,14 +205,17 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect(kept.fulfillment_status).toBe('FULFILLED')
   })
 
-  ok('a stream without a video gets one with its own id, where the channel keeps videos', async server => {
-    const user = person()
-    const stream = { type: 'stream', id: number(), user_id: user.id, started_at: '2026-02-03T04:00:00Z' }
-    await bringIn(server, [user, stream])
-    expect(summaryOf(await bringIn(server, [stream])).types.stream.unchanged).toBe(1)
-    const video = (await takeOut(server)).find(line => line.type === 'video' && line.id === stream.id)
-    expect(video).toMatchObject({ user_id: user.id, ended_at: null })
-  })
+  ok(
+    'a stream without a video gets one with the id of the stream, where the channel keeps videos',
+    async server => {
+      const user = person()
+      const stream = { type: 'stream', id: number(), user_id: user.id, started_at: '2026-02-03T04:00:00Z' }
+      await bringIn(server, [user, stream])
+      expect(summaryOf(await bringIn(server, [stream])).types.stream.unchanged).toBe(1)
+      const video = (await takeOut(server)).find(line => line.type === 'video' && line.id === stream.id)
+      expect(video).toMatchObject({ user_id: user.id, ended_at: null })
+    },
+  )
 
   ok(
     'a video keeps its end if a line does not give one, and loses it if the line gives null',
@@ -225,7 +228,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     },
   )
 
-  ok('a password opens the account, and the same one again locks nobody out', async server => {
+  ok('a password opens the account, and the same one again locks no user out', async server => {
     const user = person({ password: 'a password of nine' })
     await bringIn(server, [user])
     expect(summaryOf(await bringIn(server, [user])).types.user.unchanged).toBe(1)
@@ -253,7 +256,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect((await server.call(asOperator(server, { path: `/control/users/${user.id}` }))).status).toBe(404)
   })
 
-  ok('with continue the good lines are taken, and each of the others is told', async server => {
+  ok('with continue the good lines are taken, and each of the others is reported', async server => {
     const [user, other] = [person(), person()]
     const lost = { type: 'follow', user_id: user.id, broadcaster_id: number() }
     const body = `${text([user])}nonsense\n${text([lost, { ...other, login: 'of:no:form' }, other, user])}`
@@ -266,7 +269,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect((await server.call(asOperator(server, { path: `/control/users/${other.id}` }))).status).toBe(200)
   })
 
-  ok('a user whose new login is refused keeps the old one, and nobody else gets it', async server => {
+  ok('a user whose new login is refused keeps the old one, and no other user gets it', async server => {
     const [a, b] = [person(), person()]
     await bringIn(server, [a, b])
     const body = text([{ ...a, login: b.login }, person({ login: a.login }), person()])
@@ -302,8 +305,8 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect(created[0] + created[1]).toBe(60)
   })
 
-  /** Wrong lines, and what must be said of them. Each stands behind a good one, which must not happen. */
-  const wrong: Record<string, [line: (server: TestServer) => object | string, says: RegExp]> = {
+  /** Wrong lines, and what must be reported about them. Each stands behind a good one, which must not happen. */
+  const wrong: Record<string, [line: (server: TestServer) => object | string, message: RegExp]> = {
     'is not JSON': [() => '{"type":', /it is not JSON/],
     'is an array': [() => '[]', /not a JSON object/],
     'contains a NUL': [() => '{"type":"user\0"}', /it is not JSON/],
@@ -323,7 +326,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     ],
     'has an escaped U+0000': [() => person({ display_name: 'a\0b' }), /"display_name" .* without U\+0000/],
     'has a lone surrogate': [() => person({ display_name: 'a\ud800' }), /"display_name" .* well-formed/],
-    'names somebody who is not there': [
+    'names a user who does not exist': [
       () => ({ type: 'channel', user_id: '1' }),
       /"user_id" names the user "1", which does not exist/,
     ],
@@ -362,14 +365,14 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
       /longer than 262144 bytes/,
     ],
   }
-  for (const [title, [line, says]] of Object.entries(wrong)) {
+  for (const [title, [line, message]] of Object.entries(wrong)) {
     fails('wrong_line', `when a line ${title}`, async server => {
       const good = person()
       const made = line(server)
       const second = typeof made === 'string' ? `${made}\n` : text([made])
       const answer = await raw(server, text([good]) + second + text([person()]))
       expect(answer.body.message).toMatch(/^Line 2: .* Nothing was changed\.$/)
-      expect(answer.body.message).toMatch(says)
+      expect(answer.body.message).toMatch(message)
       expect((await server.call(asOperator(server, { path: `/control/users/${good.id}` }))).status).toBe(404)
       return answer
     })
@@ -383,7 +386,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     const bytes = Buffer.concat([Buffer.from(text([person()])), Buffer.from([0x22, 0xff, 0x22, 0x0a])])
     return raw(server, Uint8Array.from(bytes))
   })
-  fails('wrong_line', 'when a user is told twice', server => {
+  fails('wrong_line', 'when a user occurs twice', server => {
     const user = person()
     return bringIn(server, [user, { ...user, display_name: 'Other' }])
   })

@@ -126,7 +126,7 @@ describeOperation(
       expect(answers.map(answer => answer.status).sort()).toEqual([200, 409, 409, 409])
     })
 
-    fails('taken', 'when somebody has the login', server =>
+    fails('taken', 'when another user has the login', server =>
       naming(server.world.broadcaster.login, create(server, { login: server.world.broadcaster.login })),
     )
     fails('reserved_login', 'when the server uses the path', server => create(server, { login: 'Videos' }))
@@ -267,7 +267,7 @@ describeOperation(
       put(server, '4713', { login: server.world.broadcaster.login }),
     )
     fails('missing_parameter', 'when the user is new and has no login', server =>
-      naming('login', put(server, '4714', { display_name: 'Nobody' })),
+      naming('login', put(server, '4714', { display_name: 'Unknown' })),
     )
     for (const id of ['abc', '007', '-1', '1'.repeat(20)]) {
       fails('malformed_parameter', `when the id is ${id}`, server =>
@@ -342,7 +342,7 @@ describeOperation(listUsers, { valid: server => asOperator(server) }, ({ ok, fai
     }
   })
 
-  ok('an unknown login finds nobody; an empty one is no filter', async server => {
+  ok('an unknown login finds no user; an empty one is no filter', async server => {
     expect((await list(server, { login: 'nobody_at_all' })).body).toEqual({ data: [], pagination: {} })
     expect((await list(server, { login: '' })).body.data).toHaveLength(20)
   })

@@ -121,7 +121,7 @@ describeOperation(
       expect((await server.call({ ...markers, query: { user_id: user.id } })).status).toBe(404)
     })
 
-    ok('a running stream goes on without one, and its next stream has one again', async server => {
+    ok('a running stream continues without one, and its next stream has one again', async server => {
       const { user, video } = await newLive(server)
       const [before] = await server.control('GET', `/channels/${user.id}/stream`)
       expectEmpty(await remove(server, video.id))

@@ -19,7 +19,7 @@ const shown = async (server: TestServer, user_id: string) =>
 const malformed = (name: string, what: string) =>
   `The parameter "${name}" was malformed: the value must be ${what}`
 
-/** User ids that nobody has. */
+/** User ids that do not exist. */
 const strangers = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [String(7_000_000_000 + index), index]))
 
@@ -51,7 +51,7 @@ describeOperation(
       expect(await shownStream(server, offline.id)).toBeUndefined()
     })
 
-    ok('a channel that starts again starts with its own count', async server => {
+    ok('a channel that starts again starts with its count', async server => {
       const user_id = await newLive(server)
       await report(server, { [user_id]: 99 })
       await server.control('DELETE', `/channels/${user_id}/stream`)
@@ -103,7 +103,7 @@ describeOperation(
       ['wrong at no text', { 'a\0': 1 }, malformed('counts', 'well-formed Unicode without U+0000')],
     ]
     for (const [what, counts, message] of sentences) {
-      fails('malformed_parameter', `that says where, when counts is ${what}`, async server => {
+      fails('malformed_parameter', `naming the entry, when counts is ${what}`, async server => {
         const answer = await send(server, reportViewers, asOperator(server, { body: { counts } }))
         expect(JSON.parse(answer.text).message).toBe(message)
         return answer

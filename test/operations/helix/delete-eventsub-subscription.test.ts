@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { deleteEventSubSubscription } from '../../../src/contract/helix/delete-eventsub-subscription.ts'
-import { EventClient } from '../../support/event-client.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
+import { EventClient } from '../../support/server/event-client.ts'
 import type { TestServer } from '../../support/server.ts'
 import { newClient, subscribe } from './subscriptions.ts'
 

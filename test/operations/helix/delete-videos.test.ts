@@ -3,7 +3,7 @@ import { deleteVideos } from '../../../src/contract/helix/delete-videos.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import { goLive, goOffline, newChannel } from './channels.ts'
-import { type Row, saying } from './page-rules.ts'
+import { type Row, withMessage } from './page-rules.ts'
 import { newVideo, storedVideo } from './videos.ts'
 
 const newOwner = (server: TestServer) =>
@@ -127,7 +127,7 @@ describeOperation(deleteVideos, { valid }, ({ ok, fails }) => {
       ['999', foreign],
     ]) {
       const answer = await remove(server, owner.token, ids)
-      saying(answer, 'Only the owner of a video may delete it; nothing was deleted.')
+      withMessage(answer, 'Only the owner of a video may delete it; nothing was deleted.')
       expect(answer.status).toBe(401)
       expect(answer.headers.has('www-authenticate')).toBe(false)
     }
@@ -146,7 +146,7 @@ describeOperation(deleteVideos, { valid }, ({ ok, fails }) => {
     const { id: user_id, token } = await newOwner(server)
     const id = await newVideo(server, { user_id })
     const answer = await remove(server, token, [id, id, id, '1', '2', '3'])
-    saying(answer, 'The parameter "id" was malformed: the value must be less than or equal to 5')
+    withMessage(answer, 'The parameter "id" was malformed: the value must be less than or equal to 5')
     expect(await exists(server, id)).toBe(true)
     return answer
   })
@@ -154,7 +154,7 @@ describeOperation(deleteVideos, { valid }, ({ ok, fails }) => {
   fails('missing_parameter', 'when every id is empty', async server => {
     const { token } = await newOwner(server)
     const answer = await send(server, deleteVideos, { token, search: 'id=&id=' })
-    return saying(answer, 'Missing required parameter "id"')
+    return withMessage(answer, 'Missing required parameter "id"')
   })
   fails('malformed_parameter', 'when an id contains U+0000', async server => {
     const { token } = await newOwner(server)

@@ -45,11 +45,8 @@ describeOperation(exportStreamMarkers, { valid }, ({ ok, fails }) => {
       expect(headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
-      expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition')
       expect(headers.get('access-control-expose-headers')).toContain('Ratelimit-Remaining')
-      expect(headers.get('ratelimit-remaining')).toMatch(/^\d+$/)
-      expect(headers.get('x-request-id')).toMatch(/./)
       expect(text.length).toBeGreaterThan(300)
     }
   })

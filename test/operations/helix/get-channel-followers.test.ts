@@ -5,7 +5,7 @@ import type { Ask, TestServer } from '../../support/server.ts'
 import { tokenOf } from './callers.ts'
 import { type NewChannel, newChannel } from './channels.ts'
 import { countedWalk, follow, inFollowOrder, newUsers, nextSecond, unfollow } from './follows.ts'
-import { cursorOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { cursorOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 
 const SCOPES = ['moderator:read:followers']
 const ask = (server: TestServer, changes: Ask = {}) => send(server, getChannelFollowers, changes)
@@ -213,7 +213,7 @@ describeOperation(getChannelFollowers, { valid }, proofs => {
   })
 
   fails('missing_parameter', 'naming broadcaster_id', async server =>
-    saying(
+    withMessage(
       await ask(server, { ...valid(server), query: { user_id: '1' } }),
       'Missing required parameter "broadcaster_id"',
     ),
@@ -224,12 +224,15 @@ describeOperation(getChannelFollowers, { valid }, proofs => {
   fails('scope_missing', 'when the broadcaster names a user_id without the scope', async server => {
     const star = await newChannel(server, ['user:read:follows'])
     const query = { broadcaster_id: star.id, user_id: '1' }
-    return saying(await ask(server, { token: star.token, query }), 'Missing scope: moderator:read:followers')
+    return withMessage(
+      await ask(server, { token: star.token, query }),
+      'Missing scope: moderator:read:followers',
+    )
   })
   fails('identity_mismatch', 'when a stranger names a user_id, even their own', async server => {
     const stranger = await newChannel(server, SCOPES)
     const query = { broadcaster_id: server.world.broadcaster.id, user_id: stranger.id }
-    return saying(
+    return withMessage(
       await ask(server, { token: stranger.token, query }),
       "The ID in broadcaster_id must match the user ID found in the request's OAuth token.",
     )

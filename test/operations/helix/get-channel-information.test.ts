@@ -4,7 +4,7 @@ import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { newChannel } from './channels.ts'
 import { newUsers } from './follows.ts'
-import { type Row, saying } from './page-rules.ts'
+import { type Row, withMessage } from './page-rules.ts'
 
 const ask = (server: TestServer, changes: Ask = {}) => send(server, getChannelInformation, changes)
 const valid = ({ world }: TestServer): Ask => ({
@@ -109,13 +109,13 @@ describeOperation(getChannelInformation, { valid }, ({ ok, fails }) => {
   })
 
   fails('missing_parameter', 'naming broadcaster_id', async server =>
-    saying(
+    withMessage(
       await ask(server, { ...valid(server), search: 'id=1', query: {} }),
       'Missing required parameter "broadcaster_id"',
     ),
   )
   fails('malformed_parameter', 'when there are more than 100 ids', async server =>
-    saying(
+    withMessage(
       await ask(server, {
         ...valid(server),
         query: { broadcaster_id: Array.from({ length: 101 }, () => server.world.broadcaster.id) },

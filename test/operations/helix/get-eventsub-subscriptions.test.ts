@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { getEventSubSubscriptions } from '../../../src/contract/helix/get-eventsub-subscriptions.ts'
-import { EventClient } from '../../support/event-client.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { EventClient } from '../../support/server/event-client.ts'
 import type { TestServer } from '../../support/server.ts'
 import { type Row, walk } from './page-rules.ts'
 import { newClient, subscribe } from './subscriptions.ts'

@@ -4,7 +4,7 @@ import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { tokenOf } from './callers.ts'
 import { goLive, goOffline, type NewChannel, newChannel, newLiveChannel } from './channels.ts'
-import { cursorOf, idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { cursorOf, idsOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 
 const SCOPES = ['user:read:follows']
 const ask = (server: TestServer, changes: Ask = {}) => send(server, getFollowedStreams, changes)
@@ -28,7 +28,7 @@ const liveStreams = async (server: TestServer): Promise<Row[]> => {
   } while (after !== undefined)
   return rows
 }
-/** Somebody who follows every channel that the world began with. */
+/** A user who follows every channel that the world began with. */
 const newFan = async (server: TestServer): Promise<NewChannel & { follows: string[] }> => {
   const fan = await newChannel(server, SCOPES)
   const follows = (await liveStreams(server)).map(row => row.user_id)
@@ -74,7 +74,7 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
     expect(answer.body.pagination).toEqual({})
   })
 
-  ok('who follows nobody gets an empty list', async server => {
+  ok('a user who follows no channel gets an empty list', async server => {
     const fan = await newChannel(server, SCOPES)
     expect((await ask(server, asUser(fan))).body).toEqual({ data: [], pagination: {} })
   })
@@ -88,7 +88,7 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
     expect(rest.body.pagination).toEqual({})
   })
 
-  ok('before is ignored, whatever it says', async server => {
+  ok('before is ignored, whatever its value', async server => {
     const plain = await ask(server, { ...valid(server), search: 'first=3' })
     const cursor = cursorOf(plain)
     for (const before of ['', 'rubbish', cursor]) {
@@ -154,13 +154,13 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
   fails('invalid_cursor', 'when the cursor is of GetStreams', async server => {
     const { token } = server.world.viewer
     const page = await server.call({ path: '/helix/streams', token, query: { first: 1 } })
-    return saying(
+    return withMessage(
       await ask(server, { ...valid(server), search: `after=${cursorOf(page)}` }),
       'invalid cursor',
     )
   })
   fails('missing_parameter', 'naming user_id', async server =>
-    saying(await ask(server, { ...valid(server), query: {} }), 'Missing required parameter "user_id"'),
+    withMessage(await ask(server, { ...valid(server), query: {} }), 'Missing required parameter "user_id"'),
   )
   for (const [title, idOf] of [
     ['another user', ({ world }: TestServer) => world.broadcaster.id],
@@ -169,7 +169,7 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
     ['the own id with a zero in front', ({ world }: TestServer) => `0${world.viewer.id}`],
   ] as const) {
     fails('identity_mismatch', `when user_id is ${title}`, async server =>
-      saying(
+      withMessage(
         await ask(server, { ...valid(server), query: { user_id: idOf(server) } }),
         "The ID in user_id must match the user ID found in the request's OAuth token.",
       ),
@@ -178,8 +178,4 @@ describeOperation(getFollowedStreams, { valid, server: { streams: 130 } }, proof
   fails('malformed_parameter', 'parameters are looked at before the identity', server =>
     ask(server, { ...valid(server), query: { user_id: server.world.broadcaster.id, first: 0 } }),
   )
-  fails('scope_missing', 'naming the scope', async server => {
-    const fan = await newChannel(server, ['user:read:broadcast'])
-    return saying(await ask(server, asUser(fan)), 'Missing scope: user:read:follows')
-  })
 })

@@ -4,7 +4,7 @@ import { randomAlphanumerics } from '../../../src/kit/id.ts'
 import { sql } from '../../../src/store/sql/tag.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
-import { idsOf, saying } from './page-rules.ts'
+import { idsOf, withMessage } from './page-rules.ts'
 import { newGame, newUser } from './profiles.ts'
 
 const ask = (server: TestServer, changes: Ask = {}) =>
@@ -134,11 +134,11 @@ describeOperation(getGames, { valid }, ({ ok, fails }) => {
   })
 
   fails('none_given', 'without id, name and igdb_id', async server =>
-    saying(await ask(server), 'At least one of "id", "name" and "igdb_id" is required'),
+    withMessage(await ask(server), 'At least one of "id", "name" and "igdb_id" is required'),
   )
   fails('none_given', 'with only empty values', server => ask(server, { search: 'id=&name=&igdb_id=' }))
   fails('malformed_parameter', 'with more than 100 values over all keys, naming the first', async server =>
-    saying(
+    withMessage(
       await ask(server, { search: `igdb_id=1&${many('id', 50)}&${many('name', 50)}` }),
       'The parameter "igdb_id" was malformed: the value must be less than or equal to 100',
     ),

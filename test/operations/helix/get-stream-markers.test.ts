@@ -142,7 +142,7 @@ describeOperation(getStreamMarkers, { valid }, ({ ok, fails }) => {
   fails('channel_forbidden', 'when the caller is neither broadcaster nor editor', server =>
     ask(server, { ...valid(server), token: server.world.viewer.token }),
   )
-  fails('channel_forbidden', 'existence is told before ownership, by video_id too', async server => {
+  fails('channel_forbidden', 'existence is checked before ownership, by video_id too', async server => {
     const listing = await ask(server, valid(server))
     const [{ video_id }] = listing.body.data[0].videos
     return ask(server, { token: server.world.viewer.token, query: { video_id } })

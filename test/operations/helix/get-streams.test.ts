@@ -4,7 +4,7 @@ import { getStreams } from '../../../src/contract/helix/get-streams.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { goLive, goOffline, newChannel, newLiveChannel } from './channels.ts'
-import { cursorOf, idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { cursorOf, idsOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 
 const ask = (server: TestServer, changes: Ask = {}) => send(server, getStreams, changes)
 const valid = (): Ask => ({})
@@ -259,7 +259,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     expect(await rowsOf(server, { user_login: 'mixed_case' })).toEqual([])
   })
 
-  ok('nobody is listed twice, however often named', async server => {
+  ok('no channel is listed twice, however often named', async server => {
     const { id, login } = server.world.broadcaster
     const query = { user_id: [id, id, id], user_login: [login, login.toUpperCase()] }
     for (const first of [1, 2, 100]) {
@@ -377,7 +377,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
   })
 
   ok(
-    'anybody sees the same rows: nobody, a stranger with a Client-Id, an app, a user without scopes',
+    'every caller sees the same rows: without a token, with an unknown Client-Id, an app, a user without scopes',
     async server => {
       const { client, other_client, viewer } = server.world
       const [{ access_token }] = await server.control('POST', '/tokens', {
@@ -387,7 +387,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
       })
       const { data } = (await ask(server, { search: 'first=5' })).body
       for (const changes of [
-        { headers: { 'Client-Id': 'nobody-knows' } },
+        { headers: { 'Client-Id': 'unknown-client' } },
         { token: client.app_token, headers: { 'Client-Id': client.id } },
         { token: other_client.app_token },
         { token: access_token },
@@ -548,12 +548,14 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     const isListed = async () => usersOf(await rowsOf(server, { first: 1 })).includes(channel.id)
     const within = async (wanted: boolean) => {
       const began = performance.now()
-      // What counts is when an old answer was asked for, not how long it took.
-      for (;;) {
+      // What counts is when the last old answer was requested, not how long it took.
+      let lastOld = 0
+      while (lastOld < 1500) {
         const asked = performance.now() - began
-        if ((await isListed()) === wanted) return
-        expect(asked).toBeLessThan(1500)
+        if ((await isListed()) === wanted) break
+        lastOld = asked
       }
+      expect(lastOld).toBeLessThan(1500)
     }
     await within(false)
     await goLive(server, channel.id, { viewer_count: 1_999_999_999 })
@@ -566,7 +568,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     const message = 'The parameter "type" was malformed: value must be one of "all", "live"'
     let answer: Answer | undefined
     for (const type of ['vodcast', 'LIVE', 'all,live', 'playlist']) {
-      answer = saying(await ask(server, { query: { type } }), message)
+      answer = withMessage(await ask(server, { query: { type } }), message)
       expectProblem(getStreams, answer, 'malformed_parameter')
     }
     return answer as Answer
@@ -574,7 +576,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
   for (const name of ['user_id', 'user_login', 'game_id', 'language']) {
     fails('malformed_parameter', `with 101 values of ${name}, though they be one value`, async server => {
       expect((await ask(server, { query: { [name]: Array(100).fill('1') } })).status).toBe(200)
-      return saying(
+      return withMessage(
         await ask(server, { query: { [name]: Array(101).fill('1') } }),
         `The parameter "${name}" was malformed: the value must be less than or equal to 100`,
       )
@@ -597,11 +599,11 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     return ask(server, { search: `after=${cursor}&before=${cursor}` })
   })
   fails('invalid_cursor', 'with an invented before', async server =>
-    saying(await ask(server, { search: 'before=AAAA' }), 'invalid cursor'),
+    withMessage(await ask(server, { search: 'before=AAAA' }), 'invalid cursor'),
   )
   fails('invalid_cursor', 'when a cursor with filters is used without', async server => {
     const page = await ask(server, { query: { language: 'en', first: 1 } })
-    return saying(await ask(server, { search: `after=${cursorOf(page)}` }), 'invalid cursor')
+    return withMessage(await ask(server, { search: `after=${cursorOf(page)}` }), 'invalid cursor')
   })
   fails('invalid_cursor', 'when the cursor is of GetFollowedStreams', async server => {
     const { id, token } = server.world.viewer

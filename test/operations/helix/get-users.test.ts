@@ -5,7 +5,7 @@ import type { User } from '../../../src/contract/resources/user.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import { anyCharacter, runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
-import { saying } from './page-rules.ts'
+import { withMessage } from './page-rules.ts'
 import { newUser, userToken } from './profiles.ts'
 
 const SCOPE = 'user:read:email'
@@ -137,7 +137,7 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
     expect(idsIn(await ask(server, { token, search: 'id=&login=nobody_here' }))).toEqual([])
   })
 
-  ok('a login without a letter of its own form does not give the own account', async server => {
+  ok('a login that is no login does not give the account of the caller', async server => {
     const user = await newUser(server)
     const token = await userToken(server, user)
     for (const search of ['login=%20', 'login=%C3%A9', 'id=%20', 'login=a%20b'])
@@ -219,7 +219,7 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
           )
           const named = [...ids, ...logins.filter(each => /^\w+$/.test(each)).map(each => each.toLowerCase())]
           const expected = named.flatMap(each => known.get(each)?.id ?? [])
-          // What fast-check makes up may be the id or login of somebody in the world.
+          // What fast-check makes up may be the id or login of a user in the world.
           expect(idsIn(answer).filter(each => known.has(each))).toEqual([...new Set(expected)])
         },
       ),
@@ -228,21 +228,21 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
   })
 
   fails('no_identifier', 'with an app token and neither id nor login', async server =>
-    saying(await ask(server), 'Must provide an ID, Login or OAuth Token'),
+    withMessage(await ask(server), 'Must provide an ID, Login or OAuth Token'),
   )
   for (const search of ['login=', 'id=', 'id=&login=', 'login=&login=', 'login&id']) {
     fails('bad_identifiers', `with only empty values: ${search}`, async server => {
       const token = await userToken(server, await newUser(server))
       const answer = await ask(server, { token, search })
       expect(answer.body.message).toBe(BAD_IDENTIFIERS)
-      return saying(await ask(server, { search }), BAD_IDENTIFIERS)
+      return withMessage(await ask(server, { search }), BAD_IDENTIFIERS)
     })
   }
   fails('bad_identifiers', 'with only empty values, however many', async server =>
-    saying(await ask(server, { search: 'id=&'.repeat(101) }), BAD_IDENTIFIERS),
+    withMessage(await ask(server, { search: 'id=&'.repeat(101) }), BAD_IDENTIFIERS),
   )
   fails('malformed_parameter', 'with more than 100 values of one key', async server =>
-    saying(await ask(server, { search: many('login', 101) }), tooMany('login')),
+    withMessage(await ask(server, { search: many('login', 101) }), tooMany('login')),
   )
   fails(
     'malformed_parameter',
@@ -251,7 +251,10 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
       expect((await ask(server, { search: `${many('id', 50)}&${many('login', 51)}` })).body.message).toBe(
         tooMany('id'),
       )
-      return saying(await ask(server, { search: `${many('login', 1)}&${many('id', 100)}` }), tooMany('login'))
+      return withMessage(
+        await ask(server, { search: `${many('login', 1)}&${many('id', 100)}` }),
+        tooMany('login'),
+      )
     },
   )
   fails('malformed_parameter', 'when an id contains U+0000', server => ask(server, { search: 'id=a%00b' }))

@@ -6,7 +6,7 @@ import { runs } from '../../support/properties.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { newClient, tokenOf } from './callers.ts'
 import { goLive, goOffline, newChannel } from './channels.ts'
-import { cursorOf, idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { cursorOf, idsOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 import { newVideo, storedVideo } from './videos.ts'
 
 const ask = (server: TestServer, query: NonNullable<Ask['query']> = {}, search = '') =>
@@ -429,7 +429,7 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
   })
 
   fails('not_one_video_filter', 'without any of the three', async server =>
-    saying(await ask(server, { period: 'day' }), ONLY_ONE),
+    withMessage(await ask(server, { period: 'day' }), ONLY_ONE),
   )
   fails('not_one_video_filter', 'with two or three of them', async server => {
     const { id: user_id, game_id } = await twelveVideos(server)
@@ -438,12 +438,12 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
       { id: '1', game_id },
       { id: '1', user_id, game_id },
     ])
-      expectProblem(getVideos, saying(await ask(server, query), ONLY_ONE), 'not_one_video_filter')
+      expectProblem(getVideos, withMessage(await ask(server, query), ONLY_ONE), 'not_one_video_filter')
     return ask(server, { user_id, game_id })
   })
   fails('not_one_video_filter', 'when the only one is empty', server => ask(server, {}, 'id=&id='))
   fails('malformed_parameter', 'with 101 ids', async server =>
-    saying(
+    withMessage(
       await ask(server, { id: Array.from({ length: 101 }, (_, n) => String(n)) }),
       'The parameter "id" was malformed: the value must be less than or equal to 100',
     ),
@@ -456,8 +456,8 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
     fails('malformed_parameter', `when ${name} is another word, with id too`, async server => {
       const message = `The parameter "${name}" was malformed: value must be one of ${values}`
       const byId = await ask(server, { id: '1', [name]: 'Nonsense' })
-      expectProblem(getVideos, saying(byId, message), 'malformed_parameter')
-      return saying(await ask(server, { user_id: '1', [name]: 'ALL' }), message)
+      expectProblem(getVideos, withMessage(byId, message), 'malformed_parameter')
+      return withMessage(await ask(server, { user_id: '1', [name]: 'ALL' }), message)
     })
   }
   fails('malformed_parameter', 'when first is out of bounds, with id too', async server => {
@@ -481,12 +481,12 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
     return ask(server, { user_id: server.world.broadcaster.id, after })
   })
   fails('video_not_found', 'when no id is known; the message names the first', async server =>
-    saying(await ask(server, { id: ['998', '999'] }), 'There is no video with the id "998"'),
+    withMessage(await ask(server, { id: ['998', '999'] }), 'There is no video with the id "998"'),
   )
   fails('video_not_found', 'when the id has another form', server => ask(server, { id: 'abc' }))
   fails('not_found', 'when the game is unknown, whatever the type', async server => {
     expectProblem(getVideos, await ask(server, { game_id: '999', type: 'upload' }), 'not_found')
-    return saying(await ask(server, { game_id: '999' }), 'There is no game with the id "999".')
+    return withMessage(await ask(server, { game_id: '999' }), 'There is no game with the id "999".')
   })
 })
 

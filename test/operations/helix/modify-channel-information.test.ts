@@ -3,7 +3,7 @@ import { modifyChannelInformation } from '../../../src/contract/helix/modify-cha
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { goLive, goOffline, type NewChannel, newChannel } from './channels.ts'
-import { type Row, saying } from './page-rules.ts'
+import { type Row, withMessage } from './page-rules.ts'
 
 const malformed = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
 const LABELS_RULE = malformed(
@@ -354,7 +354,7 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
     ['has nulls only', { title: null, tags: null }],
   ] as const) {
     fails('nothing_to_update', `when the body ${title}`, async server =>
-      saying(
+      withMessage(
         await ask(server, { ...valid(server), body }),
         'The request must update at least one channel property field.',
       ),
@@ -364,7 +364,7 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
     ask({ world, ...server }, { ...valid({ world, ...server }), body: undefined }),
   )
   fails('missing_parameter', 'naming broadcaster_id, even if the body has it', async server =>
-    saying(
+    withMessage(
       await ask(server, { ...valid(server), query: {}, body: { broadcaster_id: '1', title: 'x' } }),
       'Missing required parameter "broadcaster_id"',
     ),
@@ -374,7 +374,7 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
     ['an editor of the channel', ({ world }: TestServer) => world.editor.token],
   ] as const) {
     fails('identity_mismatch', `when the caller is ${title}`, async server =>
-      saying(
+      withMessage(
         await ask(server, { ...valid(server), token: tokenOfOther(server) }),
         "The ID in broadcaster_id must match the user ID found in the request's OAuth token.",
       ),
@@ -385,11 +385,5 @@ describeOperation(modifyChannelInformation, { valid }, ({ ok, fails }) => {
   )
   fails('nothing_to_update', 'an empty body is refused before the identity', server =>
     ask(server, { ...valid(server), query: { broadcaster_id: '999' }, body: {} }),
-  )
-  fails('scope_missing', 'naming the scope', async server =>
-    saying(
-      await modify(server, await newChannel(server, ['user:read:broadcast']), { title: 'x' }),
-      'Missing scope: channel:manage:broadcast',
-    ),
   )
 })

@@ -72,8 +72,8 @@ export function cursorOf(answer: Answer): string | undefined {
   return cursor
 }
 
-/** The answer, if it says exactly this. */
-export function saying(answer: Answer, message: string): Answer {
+/** The answer, if its message is this. */
+export function withMessage(answer: Answer, message: string): Answer {
   expect(answer.body.message).toBe(message)
   return answer
 }
@@ -91,7 +91,7 @@ export function provePages({ ok, fails }: Proofs, list: PagedList): void {
     message: string,
   ) => {
     const all = await Promise.all(answers)
-    for (const answer of all) expectProblem(operation, saying(answer, message), name)
+    for (const answer of all) expectProblem(operation, withMessage(answer, message), name)
     return all.at(-1) as Answer
   }
 
@@ -131,7 +131,7 @@ export function provePages({ ok, fails }: Proofs, list: PagedList): void {
     ),
   )
   fails('malformed_parameter', 'when first is 0', async server =>
-    saying(
+    withMessage(
       await page(server, 'first=0'),
       'The parameter "first" was malformed: the value must be greater than or equal to 1',
     ),
@@ -166,7 +166,7 @@ export function provePages({ ok, fails }: Proofs, list: PagedList): void {
       'invalid cursor',
     )
   })
-  fails('invalid_cursor', 'when a cursor is cut, lengthened or dressed up', async server => {
+  fails('invalid_cursor', 'when a cursor is cut, lengthened or padded', async server => {
     const cursor = cursorOf(await page(server, 'first=1')) ?? ''
     const texts = [
       cursor.slice(0, -1),
@@ -207,7 +207,7 @@ export function provePages({ ok, fails }: Proofs, list: PagedList): void {
       const cursor = cursorOf(await page(server, 'first=1'))
       const query = await otherFilters(server)
       expect((await page(server, 'first=1', { query })).status).toBe(200)
-      return saying(await page(server, `after=${cursor}`, { query }), 'invalid cursor')
+      return withMessage(await page(server, `after=${cursor}`, { query }), 'invalid cursor')
     })
   }
 }

@@ -6,7 +6,7 @@ import { randomAlphanumerics } from '../../../src/kit/id.ts'
 import { describeOperation, type Proofs, send } from '../../support/operation.ts'
 import { runs } from '../../support/properties.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
-import { idsOf, provePages, type Row, saying, walk } from './page-rules.ts'
+import { idsOf, provePages, type Row, walk, withMessage } from './page-rules.ts'
 import { newGame } from './profiles.ts'
 
 const ask = (server: TestServer, changes: Ask = {}) =>
@@ -225,11 +225,11 @@ describeOperation(searchCategories, { valid }, (proofs: Proofs) => {
 
   for (const query of ['%20', '%20%20%09', '+', '%E3%80%80', '%C2%A0%0A']) {
     fails('missing_parameter', `when the query has only spaces: ${query}`, async server =>
-      saying(await ask(server, { search: `query=${query}` }), 'Missing required parameter "query"'),
+      withMessage(await ask(server, { search: `query=${query}` }), 'Missing required parameter "query"'),
     )
   }
   fails('malformed_parameter', 'when the query has more than 500 code points', async server =>
-    saying(
+    withMessage(
       await ask(server, { query: { query: '😀'.repeat(501) } }),
       'The parameter "query" was malformed: the value must be at most 500 characters',
     ),

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { updateUser } from '../../../src/contract/helix/update-user.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
-import { saying } from './page-rules.ts'
+import { withMessage } from './page-rules.ts'
 import { newUser, userToken } from './profiles.ts'
 
 const SCOPE = 'user:edit'
@@ -138,7 +138,7 @@ describeOperation(updateUser, { valid }, ({ ok, fails }) => {
       const { user, token } = await newCaller(server)
       const answer = await ask(server, { token, query: { description: 'é'.repeat(301) } })
       expect(await storedDescription(server, user.id)).toBe('Before')
-      return saying(
+      return withMessage(
         answer,
         'The parameter "description" was malformed: the value must be at most 300 characters',
       )
@@ -152,7 +152,7 @@ describeOperation(updateUser, { valid }, ({ ok, fails }) => {
     const { user, token } = await newCaller(server, ['user:read:email'])
     const answer = await ask(server, { token, query: { description: 'x' } })
     expect(await storedDescription(server, user.id)).toBe('Before')
-    return saying(answer, 'Missing scope: user:edit')
+    return withMessage(answer, 'Missing scope: user:edit')
   })
   fails('token_invalid', 'when the user is gone', async server => {
     const { user, token } = await newCaller(server)

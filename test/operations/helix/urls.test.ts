@@ -1,6 +1,6 @@
 /** Every URL in every answer leads somewhere, as it is and with its placeholders replaced (D-95 to D-99). */
 import { expect, test } from 'bun:test'
-import { onEachStore } from '../../support/each-store.ts'
+import { onEachStore } from '../../support/server/each-store.ts'
 
 const TYPES: Readonly<Record<string, string>> = { png: 'image/png', svg: 'image/svg+xml' }
 

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { createDeviceCode } from '../../../src/contract/oauth/create-device-code.ts'
-import { register } from '../../support/consent.ts'
+import { register } from '../../support/browser/consent.ts'
 import { describeOperation, retryWhileUnavailable, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 
@@ -53,7 +53,7 @@ describeOperation(createDeviceCode, { valid }, ({ ok, fails }) => {
   )
   fails('missing_client_id', 'without a client', server => ask(server, { body: {} }))
   fails('invalid_client', 'when the client is unknown', server =>
-    ask(server, { body: { client_id: 'nobody' } }),
+    ask(server, { body: { client_id: 'unknown' } }),
   )
   ok(
     'a public client may unless it was switched off, a confidential one if it was switched on',

@@ -1,6 +1,13 @@
 import { expect } from 'bun:test'
 import { createOpenidToken } from '../../../src/contract/oauth/create-openid-token.ts'
-import { CALLBACK, challengeOf, codeFor, loggedIn, register, verifier } from '../../support/consent.ts'
+import {
+  CALLBACK,
+  challengeOf,
+  codeFor,
+  loggedIn,
+  register,
+  verifier,
+} from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 
@@ -214,11 +221,11 @@ describeOperation(createOpenidToken, { valid }, ({ ok, fails }) => {
     for (let n = 0; n < 10; n++) expect((await guess()).status).toBe(403)
     return coded('invalid_client', guess())
   })
-  fails('authorization_pending', 'until somebody decides', async server => {
+  fails('authorization_pending', 'until a user decides', async server => {
     const { grant } = await deviceOf(server, undefined)
     return coded('authorization_pending', ask(server, grant))
   })
-  fails('access_denied', 'when the person said no', async server => {
+  fails('access_denied', 'when the person denied it', async server => {
     const { grant } = await deviceOf(server, 'deny')
     return coded('access_denied', ask(server, grant))
   })

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { mintSecret } from '../../../src/auth/tokens.ts'
 import { createToken } from '../../../src/contract/oauth/create-token.ts'
-import { challengeOf, codeFor, loggedIn, redeem, register, verifier } from '../../support/consent.ts'
+import { challengeOf, codeFor, loggedIn, redeem, register, verifier } from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 
@@ -23,7 +23,7 @@ const form = (fields: Fields): Ask => ({
 /** The three places that parameters may come in. */
 const everywhere = (fields: Fields): Ask[] => [{ query: fields }, form(fields), { body: fields }]
 
-async function saying(message: string, answer: Promise<Answer>): Promise<Answer> {
+async function withMessage(message: string, answer: Promise<Answer>): Promise<Answer> {
   expect((await answer).body.message).toBe(message)
   return answer
 }
@@ -93,7 +93,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     }
   })
 
-  ok('a parameter may come twice if both say the same', async server => {
+  ok('a parameter may come twice with the same value', async server => {
     for (const request of [valid(server), form(appGrant(server))]) {
       const answer = await ask(server, { ...request, query: { grant_type: 'client_credentials' } })
       expect(answer.status).toBe(200)
@@ -149,7 +149,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     expect((await refresh(server, holder)).status).toBe(200)
   })
 
-  ok('refreshes by query string, form and JSON body, whatever Authorization says', async server => {
+  ok('refreshes by query string, form and JSON body, whatever Authorization has', async server => {
     const holder = await confidentialUser(server)
     await server.control('DELETE', '/tokens', { token: holder.access_token })
     for (const request of everywhere(refreshGrant(holder, holder.refresh_token))) {
@@ -199,34 +199,34 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     ask(server, { body: { ...appGrant(server), client_id: undefined } }),
   )
   fails('invalid_client', 'when the client is unknown', server =>
-    saying('invalid client', ask(server, { body: { ...appGrant(server), client_id: 'nobody' } })),
+    withMessage('invalid client', ask(server, { body: { ...appGrant(server), client_id: 'unknown' } })),
   )
   fails('invalid_client', 'when the client is unknown, on refresh', async server => {
     const { refresh_token } = await confidentialUser(server)
-    const holder = { credentials: { client_id: 'nobody' }, access_token: '', refresh_token }
-    return saying('invalid client', refresh(server, holder))
+    const holder = { credentials: { client_id: 'unknown' }, access_token: '', refresh_token }
+    return withMessage('invalid client', refresh(server, holder))
   })
   for (const [title, client_secret] of [
     ['without client_secret', undefined],
     ['with an empty client_secret', ''],
   ] as const) {
     fails('missing_client_secret', title, server =>
-      saying('missing client secret', ask(server, { body: { ...appGrant(server), client_secret } })),
+      withMessage('missing client secret', ask(server, { body: { ...appGrant(server), client_secret } })),
     )
   }
   fails('missing_client_secret', 'on refresh by a confidential client', async server => {
     const holder = await confidentialUser(server)
     const credentials = { client_id: server.world.client.id }
-    return saying('missing client secret', refresh(server, { ...holder, credentials }))
+    return withMessage('missing client secret', refresh(server, { ...holder, credentials }))
   })
   fails('invalid_client_secret', 'with the secret of another client', server => {
     const body = { ...appGrant(server), client_secret: server.world.other_client.secret }
-    return saying('invalid client secret', ask(server, { body }))
+    return withMessage('invalid client secret', ask(server, { body }))
   })
   fails('invalid_client_secret', 'with the wrong secret, on refresh', async server => {
     const holder = await confidentialUser(server)
     const credentials = { ...holder.credentials, client_secret: 'wrong' }
-    return saying('invalid client secret', refresh(server, { ...holder, credentials }))
+    return withMessage('invalid client secret', refresh(server, { ...holder, credentials }))
   })
   fails('public_client', 'when a public client asks for an app token', async server => {
     const { credentials } = await publicUser(server)
@@ -238,15 +238,15 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   ] as const) {
     fails('missing_refresh_token', title, server => {
       const body = { ...appGrant(server), grant_type: 'refresh_token', refresh_token }
-      return saying('missing refresh token', ask(server, { body }))
+      return withMessage('missing refresh token', ask(server, { body }))
     })
   }
   fails('invalid_refresh_token', 'when it is no token of ours', async server =>
-    saying('Invalid refresh token', refresh(server, await confidentialUser(server), 'nonsense')),
+    withMessage('Invalid refresh token', refresh(server, await confidentialUser(server), 'nonsense')),
   )
   fails('invalid_refresh_token', 'when it is an access token', async server => {
     const holder = await confidentialUser(server)
-    return saying('Invalid refresh token', refresh(server, holder, holder.access_token))
+    return withMessage('Invalid refresh token', refresh(server, holder, holder.access_token))
   })
   fails('invalid_refresh_token', 'of another client, where it stays good', async server => {
     const holder = await confidentialUser(server)
@@ -255,12 +255,12 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     const answer = refresh(server, thief)
     await answer
     expect((await refresh(server, holder)).status).toBe(200)
-    return saying('Invalid refresh token', answer)
+    return withMessage('Invalid refresh token', answer)
   })
   fails('invalid_refresh_token', 'when it was revoked', async server => {
     const holder = await confidentialUser(server)
     await server.control('DELETE', '/tokens', { token: holder.refresh_token })
-    return saying('Invalid refresh token', refresh(server, holder))
+    return withMessage('Invalid refresh token', refresh(server, holder))
   })
   fails(
     'invalid_refresh_token',
@@ -274,13 +274,13 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
       for (const token of [holder.access_token, body.access_token]) {
         expect((await validate(server, token)).status).toBe(401)
       }
-      return saying('Invalid refresh token', reuse)
+      return withMessage('Invalid refresh token', reuse)
     },
   )
   fails('invalid_refresh_token', "when a public client's is older than 30 days", async server => {
     const holder = await publicUser(server)
     await server.control('POST', '/clock', { advance_seconds: 30 * DAY + 1 })
-    return saying('Invalid refresh token', refresh(server, holder))
+    return withMessage('Invalid refresh token', refresh(server, holder))
   })
   fails('repeated_parameter', 'when client_id comes twice in the query', server =>
     ask(server, { query: { ...appGrant(server), client_id: ['a', 'b'] } }),
@@ -349,7 +349,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     expect(refreshed.body.refresh_token).not.toBe(answer.body.refresh_token)
   })
 
-  ok("a program on somebody's own machine takes the port that is free", async server => {
+  ok("a program on a user's machine takes the port that is free", async server => {
     const application = await register(server, { kind: 'public', redirect_uris: ['http://127.0.0.1/done'] })
     const code_verifier = verifier()
     const redirect_uri = 'http://127.0.0.1:49152/done'
@@ -367,24 +367,24 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   })
 
   fails('missing_code', 'without a code', async server =>
-    saying('missing authorization code', redeem(server, await register(server), '')),
+    withMessage('missing authorization code', redeem(server, await register(server), '')),
   )
   for (const [title, spoil] of [
     ['that is nonsense', () => 'nonsense'],
     ['with another last letter', (code: string) => code.slice(0, -1) + (code.endsWith('a') ? 'b' : 'a')],
-    ['that nobody was given', () => mintSecret('code')],
+    ['that was never issued', () => mintSecret('code')],
   ] as const) {
     fails('invalid_code', `with a code ${title}`, async server => {
       const application = await register(server)
       const code = spoil(await codeFor(server, application))
-      return saying('Invalid authorization code', redeem(server, application, code))
+      return withMessage('Invalid authorization code', redeem(server, application, code))
     })
   }
   fails('invalid_code', 'after a minute', async server => {
     const application = await register(server)
     const code = await codeFor(server, application)
     await server.control('POST', '/clock', { advance_seconds: 61 })
-    return saying('Invalid authorization code', redeem(server, application, code))
+    return withMessage('Invalid authorization code', redeem(server, application, code))
   })
   fails('invalid_code', 'of another client, where it stays good', async server => {
     const [application, thief] = [await register(server), await register(server)]
@@ -392,7 +392,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     const stolen = redeem(server, thief, code)
     await stolen
     expect((await redeem(server, application, code)).status).toBe(200)
-    return saying('Invalid authorization code', stolen)
+    return withMessage('Invalid authorization code', stolen)
   })
   fails('invalid_code', 'used twice, which ends what it gave and what came of that', async server => {
     const application = await register(server)
@@ -404,7 +404,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     await replay
     for (const token of [body.access_token, later]) expect((await validate(server, token)).status).toBe(401)
     expect((await refresh(server, holder)).status).toBe(400)
-    return saying('Invalid authorization code', replay)
+    return withMessage('Invalid authorization code', replay)
   })
   for (const [title, changes] of [
     ['without the verifier', { code_verifier: undefined }],
@@ -422,7 +422,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
       expect((await validate(server, body.access_token)).status).toBe(200)
       const holder = { credentials: { client_id: application.id }, ...body }
       expect((await refresh(server, holder)).status).toBe(200)
-      return saying('Invalid authorization code', replay)
+      return withMessage('Invalid authorization code', replay)
     })
   }
   fails('invalid_code', 'of a public client, used again with its verifier, which ends all', async server => {
@@ -433,7 +433,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     const replay = redeem(server, application, code, { code_verifier })
     await replay
     expect((await validate(server, body.access_token)).status).toBe(401)
-    return saying('Invalid authorization code', replay)
+    return withMessage('Invalid authorization code', replay)
   })
   fails(
     'missing_client_secret',
@@ -473,7 +473,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
       const answer = redeem(server, application, code, { redirect_uri })
       await answer
       expect((await redeem(server, application, code)).status).toBe(200)
-      return saying('Parameter redirect_uri does not match registered URI', answer)
+      return withMessage('Parameter redirect_uri does not match registered URI', answer)
     })
   }
   for (const [title, code_verifier] of [
@@ -524,7 +524,7 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     redeemDevice(server, await register(server, { kind: 'public' }), ''),
   )
   fails('invalid_device_code', 'when it is unknown', async server =>
-    saying(
+    withMessage(
       'invalid device code',
       redeemDevice(server, await register(server, { kind: 'public' }), 'x'.repeat(40)),
     ),
@@ -532,17 +532,17 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   fails('invalid_device_code', 'after half an hour', async server => {
     const { application, device_code } = await deviceOf(server, undefined)
     await server.control('POST', '/clock', { advance_seconds: 1801 })
-    return saying('invalid device code', redeemDevice(server, application, device_code))
+    return withMessage('invalid device code', redeemDevice(server, application, device_code))
   })
   fails('invalid_device_code', 'of another client', async server => {
     const { device_code } = await deviceOf(server, 'allow')
     const other = await register(server, { kind: 'public' })
-    return saying('invalid device code', redeemDevice(server, other, device_code))
+    return withMessage('invalid device code', redeemDevice(server, other, device_code))
   })
-  fails('authorization_pending', 'until somebody decides, however fast it is asked', async server => {
+  fails('authorization_pending', 'until a user decides, however fast it is asked', async server => {
     const { application, device_code } = await deviceOf(server, undefined)
     for (let n = 0; n < 20; n++) await redeemDevice(server, application, device_code)
-    return saying('authorization_pending', redeemDevice(server, application, device_code))
+    return withMessage('authorization_pending', redeemDevice(server, application, device_code))
   })
   fails('slow_down', 'when a code is asked for far more often than any library does', async server => {
     const [eager, patient] = [await deviceOf(server, undefined), await deviceOf(server, undefined)]
@@ -555,9 +555,9 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     // One library asks every second for half an hour; two minutes of that at once are no reason to refuse.
     expect(statuses.slice(0, 120)).toEqual(Array.from({ length: 120 }, () => 400))
     expect(Number(last?.headers.get('retry-after'))).toBe(5)
-    await saying('authorization_pending', redeemDevice(server, patient.application, patient.device_code))
+    await withMessage('authorization_pending', redeemDevice(server, patient.application, patient.device_code))
     // Half a second later it may ask again.
-    return saying('slow_down', Promise.resolve(last as Answer))
+    return withMessage('slow_down', Promise.resolve(last as Answer))
   })
   ok('a confidential client goes through the device flow with its secret', async server => {
     const application = await register(server, { device_flow: true })
@@ -573,14 +573,14 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     const { id, secret } = await register(server, { device_flow: true })
     const { device_code } = await deviceOf(server, 'allow', { id })
     const answer = redeemDevice(server, { id }, device_code)
-    await saying('missing client secret', answer)
+    await withMessage('missing client secret', answer)
     expect((await redeemDevice(server, { id, secret: secret ?? '' }, device_code)).status).toBe(200)
     return answer
   })
   fails('invalid_client_secret', 'when a device of a confidential client has another', async server => {
     const { id } = await register(server, { device_flow: true })
     const { device_code } = await deviceOf(server, 'allow', { id })
-    return saying('invalid client secret', redeemDevice(server, { id, secret: 'wrong' }, device_code))
+    return withMessage('invalid client secret', redeemDevice(server, { id, secret: 'wrong' }, device_code))
   })
   fails('device_flow_off', 'when the flow was switched off meanwhile', async server => {
     const { application, device_code } = await deviceOf(server, 'allow')
@@ -604,9 +604,9 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     const scope = Array.from({ length: 51 }, (_, n) => `a${'b'.repeat(n)}`).join(' ')
     return ask(server, { body: { ...refreshGrant(holder, holder.refresh_token), scope } })
   })
-  fails('access_denied', 'when the person said no', async server => {
+  fails('access_denied', 'when the person denied it', async server => {
     const { application, device_code } = await deviceOf(server, 'deny')
-    return saying('access_denied', redeemDevice(server, application, device_code))
+    return withMessage('access_denied', redeemDevice(server, application, device_code))
   })
 })
 
@@ -620,7 +620,7 @@ const credentialsOf = ({ id, secret = '' }: { id: string; secret?: string }): Fi
   client_secret: secret,
 })
 
-/** A device that waits, or about which somebody has decided. */
+/** A device that waits, or about which a user has decided. */
 async function deviceOf(
   server: TestServer,
   decision: 'allow' | 'deny' | undefined,

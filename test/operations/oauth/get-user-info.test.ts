@@ -17,7 +17,7 @@ const valid = async (server: TestServer): Promise<Ask> => ({ token: await tokenW
 const ask = (server: TestServer, changes: Ask) => send(server, getUserInfo, changes)
 
 describeOperation(getUserInfo, { valid }, ({ ok, fails }) => {
-  ok('says whose token it is', async server => {
+  ok('shows whose token it is', async server => {
     const { client, viewer, users } = server.world
     const answer = await ask(server, await valid(server))
     const user = await server.control('GET', `/users/${viewer.id}`)
@@ -36,7 +36,7 @@ describeOperation(getUserInfo, { valid }, ({ ok, fails }) => {
   })
 
   fails('missing_authorization', 'without a token', server => ask(server, {}))
-  fails('invalid_access_token', 'with a token nobody was given', server =>
+  fails('invalid_access_token', 'with a token that was never issued', server =>
     ask(server, { token: server.world.client.secret }),
   )
   fails('invalid_access_token', 'with a token that was revoked', async server => {

@@ -17,7 +17,7 @@ const valid = (server: TestServer): Ask => ({ body: grant(server) })
 const change = (server: TestServer, changes: Record<string, unknown>) =>
   ask(server, { body: { ...grant(server), ...changes } })
 
-async function saying(message: string, answer: Promise<Answer>): Promise<Answer> {
+async function withMessage(message: string, answer: Promise<Answer>): Promise<Answer> {
   expect((await answer).body.message).toBe(message)
   return answer
 }
@@ -96,13 +96,13 @@ describeOperation(mintUserToken, { valid }, ({ ok, fails }) => {
   )
   fails('missing_client_id', 'without client_id', server => change(server, { client_id: undefined }))
   fails('invalid_client', 'when the client is unknown', server =>
-    saying('invalid client', change(server, { client_id: 'nobody' })),
+    withMessage('invalid client', change(server, { client_id: 'unknown' })),
   )
   fails('missing_client_secret', 'without client_secret', server =>
-    saying('missing client secret', change(server, { client_secret: undefined })),
+    withMessage('missing client secret', change(server, { client_secret: undefined })),
   )
   fails('invalid_client_secret', 'with the secret of another client', server =>
-    saying('invalid client secret', change(server, { client_secret: server.world.other_client.secret })),
+    withMessage('invalid client secret', change(server, { client_secret: server.world.other_client.secret })),
   )
   fails('missing_user_id', 'without user_id', server => change(server, { user_id: undefined }))
   fails('unknown_user', 'when the user does not exist', async server => {
@@ -111,7 +111,7 @@ describeOperation(mintUserToken, { valid }, ({ ok, fails }) => {
     return answer
   })
   fails('invalid_scope', 'when one of the scopes is malformed', server =>
-    saying(
+    withMessage(
       "invalid scope requested: 'Not-A-Scope'",
       change(server, { scope: 'user:read:follows Not-A-Scope' }),
     ),

@@ -28,7 +28,7 @@ function expectEmpty(answer: Answer): void {
   expect([answer.status, answer.text]).toEqual([200, ''])
 }
 
-async function saying(message: string, answer: Promise<Answer>): Promise<Answer> {
+async function withMessage(message: string, answer: Promise<Answer>): Promise<Answer> {
   expect((await answer).body.message).toBe(message)
   return answer
 }
@@ -146,7 +146,7 @@ describeOperation(revokeToken, { valid }, ({ ok, fails }) => {
   fails('invalid_revoking_client', 'when the client is unknown', async server => {
     const { access_token } = await mint(server)
     const answer = ask(server, { body: { client_id: 'invalid-client-id', token: access_token } })
-    await saying('Invalid client_id: invalid-client-id', answer)
+    await withMessage('Invalid client_id: invalid-client-id', answer)
     expect(await isGood(server, access_token)).toBe(true)
     return answer
   })
@@ -155,13 +155,13 @@ describeOperation(revokeToken, { valid }, ({ ok, fails }) => {
     ['with an empty token', ''],
   ] as const) {
     fails('missing_oauth_token', title, server =>
-      saying('missing oauth token', ask(server, { body: { client_id: server.world.client.id, token } })),
+      withMessage('missing oauth token', ask(server, { body: { client_id: server.world.client.id, token } })),
     )
   }
   fails('missing_oauth_token', 'with the token in the Authorization header alone', server => {
     const { client } = server.world
     const answer = ask(server, { query: { client_id: client.id }, token: client.app_token })
-    return saying('missing oauth token', answer)
+    return withMessage('missing oauth token', answer)
   })
   fails('repeated_parameter', 'when token comes twice', server =>
     ask(server, { query: { client_id: server.world.client.id, token: ['a', 'b'] } }),

@@ -18,23 +18,21 @@ async function mint(server: TestServer, more: object = {}) {
   return tokens as { access_token: string; refresh_token: string }
 }
 
-/** The answer to a bad token, sentence and header included. */
+/** The answer to a bad token. */
 async function refused(answer: Promise<Answer>): Promise<Answer> {
-  const { body, headers } = await answer
+  const { body } = await answer
   expect(body).toEqual({ status: 401, message: 'invalid access token' })
-  expect(headers.get('www-authenticate')).toBe('OAuth realm="Strand", error="invalid_token"')
   return answer
 }
 
 async function missing(answer: Promise<Answer>): Promise<Answer> {
-  const { body, headers } = await answer
+  const { body } = await answer
   expect(body).toEqual({ status: 401, message: 'missing authorization token' })
-  expect(headers.get('www-authenticate')).toBe('OAuth realm="Strand"')
   return answer
 }
 
 describeOperation(validateToken, { valid }, ({ ok, fails }) => {
-  ok('tells client, login, scopes, user and seconds left of a user token', async server => {
+  ok('shows client, login, scopes, user and seconds left of a user token', async server => {
     const { client, viewer, users } = server.world
     const { access_token } = await mint(server)
     const answer = await ask(server, { token: access_token })

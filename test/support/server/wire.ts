@@ -1,0 +1,90 @@
+import { connect, type Socket } from 'node:net'
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  readonly text: string
+}
+
+/** One connection, byte by byte. */
+export class Wire {
+  readonly #socket: Socket
+  #received = Buffer.alloc(0)
+  #closed = false
+  #wake: () => void = () => undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.on('data', (chunk: Uint8Array) => {
+      this.#received = Buffer.concat([this.#received, chunk])
+      this.#wake()
+    })
+    const onEnd = () => {
+      this.#closed = true
+      this.#wake()
+    }
+    socket.on('close', onEnd)
+    socket.on('error', onEnd)
+  }
+
+  static open(url: string): Promise<Wire> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      const wire = new Wire(socket)
+      socket.once('connect', () => resolve(wire))
+      socket.once('error', reject)
+    })
+  }
+
+  /** Text is sent as Latin-1, so that `\xff` is one byte. */
+  send(bytes: string | Uint8Array): Promise<void> {
+    return new Promise(resolve => {
+      this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => resolve())
+    })
+  }
+
+  /** The next answer; undefined if the server hung up without one. */
+  async answer(options: { head?: boolean } = {}): Promise<RawAnswer | undefined> {
+    for (;;) {
+      const answer = this.#take(options.head ?? false)
+      if (answer !== undefined || this.#closed) return answer
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #take(head: boolean): RawAnswer | undefined {
+    const end = this.#received.indexOf('\r\n\r\n')
+    if (end < 0) return undefined
+    const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n')
+    const headers = new Map(
+      lines.map(line => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.slice(line.indexOf(':') + 1).trim(),
+      ]),
+    )
+    const status = Number(statusLine.split(' ')[1])
+    const length = head || status < 200 ? 0 : Number(headers.get('content-length') ?? 0)
+    if (this.#received.length < end + 4 + length) return undefined
+    const text = this.#received.subarray(end + 4, end + 4 + length).toString()
+    this.#received = this.#received.subarray(end + 4 + length)
+    return { status, headers, text }
+  }
+}
+
+/** Sends one request on a separate connection. */
+export async function raw(url: string, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
+  const wire = await Wire.open(url)
+  try {
+    await wire.send(bytes)
+    return await wire.answer({ head: bytes.toString().startsWith('HEAD ') })
+  } finally {
+    wire.close()
+  }
+}
