@@ -5,9 +5,9 @@ import { assetsModule, BUNDLE_MODULE, siteAssets } from './site-assets.ts'
 
 /** The files that run as threads: entries of their own, which the build puts beside the program. */
 export const THREADS: readonly string[] = [
-  'store/engines/sqlite-writer.ts',
-  'store/engines/sqlite-checkpointer.ts',
-  'store/engines/sqlite-copier.ts',
+  'store/sqlite/sqlite-writer.ts',
+  'store/sqlite/sqlite-checkpointer.ts',
+  'store/sqlite/sqlite-copier.ts',
   'http/health-thread.ts',
 ]
 const ASSETS_FILE = 'assets.json'

@@ -3,7 +3,7 @@
  * checks, without group commit. It works on a copy of the world, so tables, indexes and rows are the same, and its
  * connection is opened like Strand's: write-ahead log, `synchronous=FULL`. Prints how often it committed per second.
  */
-import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
+import { openSqlite } from '../../src/store/sqlite/sqlite-connection.ts'
 import { readPlan } from './plan.ts'
 
 export interface LoopPlan {

@@ -5,7 +5,7 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { World } from '../../src/demo/described-world.ts'
-import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
+import { openSqlite } from '../../src/store/sqlite/sqlite-connection.ts'
 import type { Measure, Result } from '../bench.ts'
 import type { BenchRequest } from '../load/request.ts'
 import { askBytes } from './prepare.ts'

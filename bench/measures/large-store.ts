@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
 import type { Bench, Measure, Result } from '../bench.ts'
 import { sendAround } from '../load/connections.ts'

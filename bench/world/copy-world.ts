@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
 import { uuidText } from '../../src/kit/uuid.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 
 const ROWS_AT_ONCE = 5000
 /** What each engine has for itself. */

@@ -13,7 +13,7 @@ import { ADJECTIVES, ANIMALS, LANGUAGES, MARKERS, TAGS, TITLES } from '../../src
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import type { SeededRandom } from '../../src/kit/random.ts'
 import { uuidText } from '../../src/kit/uuid.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 
 const TOKEN_SECONDS = 24 * 3600
 export const CLIENT_ID = 'benchbenchbenchbenchbenchbench'

@@ -7,7 +7,7 @@ import type { MasterKey } from '../../src/kit/key-ring.ts'
 import { uuidText } from '../../src/kit/uuid.ts'
 import { STORE_FILE } from '../../src/maintenance/manifest.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'
-import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
+import { openSqlite } from '../../src/store/sqlite/sqlite-connection.ts'
 import { ABSENT, type Found, HALF, type Judged, judgeImage, type RegisterWrite } from './journal.ts'
 import { LIVE, SPLIT_GROUP, type Subjects, THERE } from './mixed-writes.ts'
 

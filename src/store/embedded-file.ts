@@ -1,15 +1,15 @@
 /** Operations on the file of the embedded store: copy, verify and count, whether or not a server is using it. */
 import { existsSync, statSync } from 'node:fs'
-import { SCHEMA_VERSION } from './engines/migrate.ts'
-import type { SchemaState } from './engines/schema-state.ts'
-import { openSqlite, sqliteDatabase, withSqlite } from './engines/sqlite-connection.ts'
-import { copySqlite } from './engines/sqlite-copy.ts'
-import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
-import { sqliteSchema } from './engines/sqlite-migrate.ts'
+import { SCHEMA_VERSION } from './engine/migrate.ts'
+import type { SchemaState } from './engine/schema-state.ts'
 import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import type { MediaServerAddress } from './queries/media-servers.ts'
 import { type SealedKind, type SealedRow, sealedSecretQueries } from './queries/sealed-secrets.ts'
+import { openSqlite, sqliteDatabase, withSqlite } from './sqlite/sqlite-connection.ts'
+import { copySqlite } from './sqlite/sqlite-copy.ts'
+import { integrityErrors, isInUse } from './sqlite/sqlite-examination.ts'
+import { sqliteSchema } from './sqlite/sqlite-migrate.ts'
 
 /** The size of the header of every store. */
 export const STORE_HEADER_BYTES = 100

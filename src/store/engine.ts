@@ -14,7 +14,7 @@ export interface CommandOutcome {
 
 /**
  * The contract of an engine. A command that returned is durable. One that threw `Unavailable` was applied completely or not
- * at all, and may still be applied. Both happen within the deadline of the command (`engines/deadlines.ts`).
+ * at all, and may still be applied. Both happen within the deadline of the command (`engine/deadlines.ts`).
  * A query that starts after a command returned sees its changes. Commands and queries reject only with `Unavailable` or
  * `Conflict`, unless there is a bug.
  */

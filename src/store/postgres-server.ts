@@ -1,7 +1,7 @@
 /** The state that PostgreSQL servers report about themselves, whether they serve this store or not. */
 import { hostIn, hostUrls } from '../kit/connection-url.ts'
-import { connectionFailure } from './engines/connection-failure.ts'
-import { examinePostgres, type PostgresState } from './engines/postgres-examination.ts'
+import { connectionFailure } from './postgres/connection-failure.ts'
+import { examinePostgres, type PostgresState } from './postgres/postgres-examination.ts'
 
 export type { PostgresState }
 

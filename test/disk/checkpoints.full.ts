@@ -1,9 +1,9 @@
 /** No write waits for a checkpoint, however large the log is and however long it takes. */
 import { describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { MAX_LOG_BYTES } from '../../src/store/engines/sqlite-connection.ts'
 import { sql } from '../../src/store/sql/tag.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
+import { MAX_LOG_BYTES } from '../../src/store/sqlite/sqlite-connection.ts'
 import { canFailDisk } from '../support/cli/failing-disk.ts'
 import { createStorePlace } from '../support/server.ts'
 import { onTrial, TEST_MILLISECONDS } from './scenarios.ts'

@@ -1,8 +1,8 @@
 /** A program that reads for long keeps the write-ahead log from being folded into the file; afterwards it is cut back. */
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { MAX_LOG_BYTES } from '../../src/store/engines/sqlite-connection.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
+import { MAX_LOG_BYTES } from '../../src/store/sqlite/sqlite-connection.ts'
 import { createStorePlace } from '../support/server.ts'
 
 const VALUE = 'x'.repeat(4_000_000)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { migrateSqlite } from '../../src/store/sqlite/sqlite-migrate.ts'
 import { isOk, moveStore, onTrial, TEST_MILLISECONDS, wrongAnswers } from './scenarios.ts'
 
 /** Every file of a folder with what is in it. */

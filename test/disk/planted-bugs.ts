@@ -11,8 +11,8 @@ interface Edit {
   readonly to: string
 }
 
-const WRITER = 'store/engines/sqlite-writer.ts'
-const QUEUE = 'store/engines/writer-queue.ts'
+const WRITER = 'store/sqlite/sqlite-writer.ts'
+const QUEUE = 'store/sqlite/writer-queue.ts'
 
 const NO_DEADLINE = {
   file: QUEUE,
@@ -23,7 +23,7 @@ const NO_DEADLINE = {
 export const PLANTED_BUGS = {
   'callers wait for the end of a view, which may fail': [
     {
-      file: 'store/engines/sqlite-reader.ts',
+      file: 'store/sqlite/sqlite-reader.ts',
       from: '} catch {\n      this.#disconnect()\n    }',
       to: '} finally {}',
     },
@@ -43,10 +43,10 @@ export const PLANTED_BUGS = {
     { file: 'server/app.ts', from: 'store.unavailableReason() === undefined &&', to: '' },
   ],
   'names of files are not looked at': [
-    { file: 'store/engines/sqlite-files.ts', from: 'if (fileAt(path) !== id)', to: 'if (false)' },
+    { file: 'store/sqlite/sqlite-files.ts', from: 'if (fileAt(path) !== id)', to: 'if (false)' },
   ],
   'the file is mapped into memory': [
-    { file: 'store/engines/sqlite-connection.ts', from: 'mmap_size = 0', to: 'mmap_size = 1073741824' },
+    { file: 'store/sqlite/sqlite-connection.ts', from: 'mmap_size = 0', to: 'mmap_size = 1073741824' },
   ],
 } as const satisfies Record<string, readonly Edit[]>
 

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStorePlace } from '../support/server.ts'
 
 test('docs/schema.md lists every table of the schema once, with the tables that it refers to, and no other', async () => {

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 

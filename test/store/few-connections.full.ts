@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition, Metrics } from '../../src/kit/metrics.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 

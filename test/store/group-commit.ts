@@ -1,7 +1,7 @@
 /** Starts and ends of streams on many channels, and a server with trouble. */
 import { afterAll, beforeAll } from 'bun:test'
 import { SQL } from 'bun'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { Cable } from '../support/proxies/cable.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'

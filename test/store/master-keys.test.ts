@@ -2,10 +2,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import type { Database } from '../../src/store/database.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { streamKeyQueries } from '../../src/store/queries/stream-keys.ts'
 import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render } from '../../src/store/sql/tag.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 

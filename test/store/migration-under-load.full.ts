@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { migratePostgres } from '../../src/store/postgres/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
 import { nextMigration } from '../support/store/next-migration.ts'

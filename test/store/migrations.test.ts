@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { computeChecksums, type SchemaOptions } from '../../src/store/engines/migrate.ts'
-import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
-import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
-import { SchemaRefused } from '../../src/store/engines/schema-state.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { computeChecksums, type SchemaOptions } from '../../src/store/engine/migrate.ts'
+import { SchemaRefused } from '../../src/store/engine/schema-state.ts'
+import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
+import { migratePostgres } from '../../src/store/postgres/postgres-migrate.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
+import { migrateSqlite } from '../../src/store/sqlite/sqlite-migrate.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { nextMigration } from '../support/store/next-migration.ts'
 
@@ -74,7 +74,7 @@ async function workbench(place: StorePlace) {
 /** SQLite's lock makes a whole thread wait, so those who meet must be processes. */
 async function migrateInAnotherProcess(file: string): Promise<number> {
   const script = `
-    import { migrateSqlite } from './src/store/engines/sqlite-migrate.ts'
+    import { migrateSqlite } from './src/store/sqlite/sqlite-migrate.ts'
     process.stdout.write(String((await migrateSqlite(process.argv[1])).applied))`
   const child = Bun.spawn([process.execPath, '-e', script, file], { stdout: 'pipe', stderr: 'inherit' })
   return Number(await new Response(child.stdout).text())

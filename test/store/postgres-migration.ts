@@ -1,6 +1,6 @@
 import { afterEach } from 'bun:test'
 import { SQL } from 'bun'
-import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { migratePostgres } from '../../src/store/postgres/postgres-migrate.ts'
 import { type Migration, migrations } from '../../src/store/schema/index.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 import { nextMigration } from '../support/store/next-migration.ts'

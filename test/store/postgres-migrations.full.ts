@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
+import { MigrationStalled } from '../../src/store/postgres/postgres-migrate.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { engines } from '../support/server.ts'
 import { nextMigration } from '../support/store/next-migration.ts'

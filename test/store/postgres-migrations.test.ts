@@ -1,7 +1,7 @@
 /** How a PostgreSQL that is in use is migrated: in steps that give up their turn, continue after an interruption, and report it. */
 import { describe, expect, test } from 'bun:test'
-import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
-import { splitSteps } from '../../src/store/engines/postgres-steps.ts'
+import { MigrationStalled } from '../../src/store/postgres/postgres-migrate.ts'
+import { splitSteps } from '../../src/store/postgres/postgres-steps.ts'
 import { migrations } from '../../src/store/schema/index.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { splitStatements } from '../../src/store/sql/statements.ts'

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 
@@ -87,7 +87,7 @@ describe('the reader of SQLite', () => {
       },
     ].map(read => read())
     const script = `
-      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
+      import { openSqliteEngine } from './src/store/sqlite/sqlite.ts'
       const [file, url] = process.argv.slice(1)
       const engine = await openSqliteEngine(file)
       let stale = 0

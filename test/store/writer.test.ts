@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import type { Engine } from '../../src/store/engine.ts'
-import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 
 const note = (name: string, value = '1') => ['setFact', { name, value }] as const
@@ -35,7 +35,7 @@ describe('the writer of SQLite', () => {
   test('two processes that write without a pause both get their turns', async () => {
     const { engine, file } = await open()
     const script = `
-      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
+      import { openSqliteEngine } from './src/store/sqlite/sqlite.ts'
       const engine = await openSqliteEngine(process.argv[1])
       await Promise.all(Array.from({ length: 8 }, async (_, n) => {
         for (let round = 0; round < 100; round++) {
@@ -97,7 +97,7 @@ describe('the writer of SQLite', () => {
     await engine.run(...note('before'))
     // The limit that a shell sets with ulimit -f stands in for a full disk: the file may not grow past 64 KiB more.
     const script = `
-      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
+      import { openSqliteEngine } from './src/store/sqlite/sqlite.ts'
       const engine = await openSqliteEngine(process.argv[1])
       const outcomes = []
       for (let n = 0; n < 4; n++) {

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../../src/contract/problem.ts'
 import { hexId } from '../../../src/kit/id.ts'
-import { openSqliteEngine } from '../../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'
 import type { LeastOperation } from './operation.ts'
 
 /** The same writer as Strand's, with its group commit and its command. */

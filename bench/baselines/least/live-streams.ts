@@ -1,8 +1,8 @@
 import { Directory } from '../../../src/directory/directory.ts'
 import { rankKey, type StreamPage } from '../../../src/directory/stream-page.ts'
-import { openSqlite, sqliteDatabase } from '../../../src/store/engines/sqlite-connection.ts'
 import { feedQueries } from '../../../src/store/queries/feed.ts'
 import { streamQueries } from '../../../src/store/queries/streams.ts'
+import { openSqlite, sqliteDatabase } from '../../../src/store/sqlite/sqlite-connection.ts'
 import { type LeastServices, paginationText } from './operation.ts'
 
 /** The directory as it is now; nothing keeps it in step with the store. */

@@ -1,5 +1,5 @@
 import type { Statement } from 'bun:sqlite'
-import { openSqlite } from '../../../src/store/engines/sqlite-connection.ts'
+import { openSqlite } from '../../../src/store/sqlite/sqlite-connection.ts'
 
 /** Statements on the store, each compiled once. Those that run in one turn of the event loop share a read transaction. */
 export class LeastReader {

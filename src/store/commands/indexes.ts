@@ -1,6 +1,6 @@
 /**
  * Indexes of the embedded store that a large import drops, and builds at its end (`transfer/staging.ts`). Which are missing is a
- * fact of the store, so the process that opens it after a crash of the import builds them (`engines/sqlite-indexes.ts`). Queries
+ * fact of the store, so the process that opens it after a crash of the import builds them (`sqlite/sqlite-indexes.ts`). Queries
  * are slower meanwhile, never wrong: no transaction ends without the unique ones.
  */
 import type { Transaction } from '../database.ts'

@@ -7,12 +7,12 @@ import { ROOT } from '../cli/strand-process.ts'
 
 const bundles = process.env.TEST_THREADS || undefined
 const THREADS: ReadonlySet<string> = new Set(['sqlite-writer', 'sqlite-checkpointer', 'sqlite-copier'])
-const ENGINES = Bun.pathToFileURL(join(ROOT, 'src/store/engines/')).href
+const SQLITE = Bun.pathToFileURL(join(ROOT, 'src/store/sqlite/')).href
 
 /** The bundle of a thread of ours; any other stays as it is. */
 function bundleOf(thread: string | URL): string | URL {
-  const { href } = new URL(thread, ENGINES)
-  const name = href.startsWith(ENGINES) ? basename(href, '.ts') : ''
+  const { href } = new URL(thread, SQLITE)
+  const name = href.startsWith(SQLITE) ? basename(href, '.ts') : ''
   return THREADS.has(name) ? join(bundles ?? '', `${name}.js`) : thread
 }
 

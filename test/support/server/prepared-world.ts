@@ -8,7 +8,7 @@ import { prepareWorld } from '../../../src/demo/demo.ts'
 import { createLog } from '../../../src/kit/log.ts'
 import { readConfig } from '../../../src/server/config.ts'
 import { startServer } from '../../../src/server/serve.ts'
-import { openSqliteEngine } from '../../../src/store/engines/sqlite.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'
 import { createDatabase, databaseAt, TEMPLATE_DATABASE } from '../store/postgres.ts'
 
 export const WORLD = { seed: 7, streams: 12 }

@@ -1,10 +1,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
 import type { Engine } from '../../../src/store/engine.ts'
-import { openPostgresEngine } from '../../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../../src/store/engines/sqlite.ts'
+import { openPostgresEngine } from '../../../src/store/postgres/postgres.ts'
 import { postgresDialect, sqliteDialect } from '../../../src/store/sql/dialects.ts'
 import { type Dialect, render, verbatim } from '../../../src/store/sql/tag.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'
 import type { StorePlace } from '../server.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
-import { migratePostgres } from '../../../src/store/engines/postgres-migrate.ts'
-import { migrateSqlite } from '../../../src/store/engines/sqlite-migrate.ts'
+import { migratePostgres } from '../../../src/store/postgres/postgres-migrate.ts'
 import { type Migration, migrations } from '../../../src/store/schema/index.ts'
+import { migrateSqlite } from '../../../src/store/sqlite/sqlite-migrate.ts'
 import type { StorePlace } from '../server.ts'
 
 /** Brings the schema of a store to that of an earlier release, or of this one. */

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { lazy } from '../../../src/kit/lazy.ts'
-import { openPostgresEngine } from '../../../src/store/engines/postgres.ts'
+import { openPostgresEngine } from '../../../src/store/postgres/postgres.ts'
 import { memory } from './memory.ts'
 import { findBinaries } from './postgres-binaries.ts'
 

@@ -1,6 +1,6 @@
-import { openPostgresEngine } from '../../../src/store/engines/postgres.ts'
-import { openSqliteEngine } from '../../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../../src/store/errors.ts'
+import { openPostgresEngine } from '../../../src/store/postgres/postgres.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'
 import { createStore, type Store } from '../../../src/store/store.ts'
 import { createStorePlace, type EngineName, type StorePlace } from '../server.ts'
 

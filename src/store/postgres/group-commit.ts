@@ -31,9 +31,9 @@
  * ADR 0040 has measurements: about six times as many changes per second as with a transaction for each command.
  */
 import { Batcher } from '../../kit/batcher.ts'
+import type { Job } from '../engine/run-command.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Overloaded } from '../errors.ts'
-import type { Job } from './run-command.ts'
 
 /** More cannot be run within the time that callers wait. */
 const MAX_WAITING = 5000

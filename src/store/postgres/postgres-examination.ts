@@ -1,8 +1,8 @@
 import { SQL } from 'bun'
 import { withTimeout } from '../../kit/with-timeout.ts'
+import type { SchemaState } from '../engine/schema-state.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
-import type { SchemaState } from './schema-state.ts'
 
 /** The settings and state of a PostgreSQL server that matter to Strand. */
 export interface PostgresState {

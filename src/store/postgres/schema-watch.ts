@@ -4,8 +4,8 @@
  */
 import { repeatedly } from '../../kit/lifetime.ts'
 import type { Log } from '../../kit/log.ts'
+import { requireServable, SchemaRefused, type SchemaState } from '../engine/schema-state.ts'
 import { Unavailable } from '../errors.ts'
-import { requireServable, SchemaRefused, type SchemaState } from './schema-state.ts'
 
 const INTERVAL_MILLISECONDS = 5000
 

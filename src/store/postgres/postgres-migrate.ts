@@ -16,10 +16,6 @@
 
 import { SQL } from 'bun'
 import { assertDefined } from '../../kit/assert-defined.ts'
-import { type Migration, migrations } from '../schema/index.ts'
-import { postgresDialect } from '../sql/dialects.ts'
-import { analyzeTables } from './analyze-tables.ts'
-import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import {
   computeChecksums,
   type Migrated,
@@ -28,9 +24,13 @@ import {
   type StoredVersion,
   schemaFor,
   versionTable,
-} from './migrate.ts'
+} from '../engine/migrate.ts'
+import { type AppliedMigration, requireMigratable, type SchemaState } from '../engine/schema-state.ts'
+import { type Migration, migrations } from '../schema/index.ts'
+import { postgresDialect } from '../sql/dialects.ts'
+import { analyzeTables } from './analyze-tables.ts'
+import { describeHolder, describeProcess, LockWait } from './lock-holders.ts'
 import { describeStep, type Step, splitSteps } from './postgres-steps.ts'
-import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
 /** Arbitrary; must differ from the advisory locks of other programs on the same database. */
 const MIGRATION_LOCK = 7_382_945

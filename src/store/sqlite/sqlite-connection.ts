@@ -1,8 +1,8 @@
 import { constants, SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
+import type { Writable } from '../engine/run-command.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
 import { type Query, render } from '../sql/tag.ts'
-import type { Writable } from './run-command.ts'
 
 /** A larger write-ahead log is truncated after a checkpoint. */
 export const MAX_LOG_BYTES = 64 * 1024 * 1024

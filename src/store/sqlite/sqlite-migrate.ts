@@ -1,8 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { type Migration, migrations } from '../schema/index.ts'
-import { sqliteDialect } from '../sql/dialects.ts'
-import { addedColumn, splitStatements } from '../sql/statements.ts'
 import {
   type Migrated,
   readVersion,
@@ -10,14 +7,17 @@ import {
   type StoredVersion,
   schemaFor,
   versionTable,
-} from './migrate.ts'
+} from '../engine/migrate.ts'
 import {
   type AppliedMigration,
   requireMigratable,
   requireServable,
   SchemaRefused,
   type SchemaState,
-} from './schema-state.ts'
+} from '../engine/schema-state.ts'
+import { type Migration, migrations } from '../schema/index.ts'
+import { sqliteDialect } from '../sql/dialects.ts'
+import { addedColumn, splitStatements } from '../sql/statements.ts'
 import { withSqlite } from './sqlite-connection.ts'
 import { isInUse } from './sqlite-examination.ts'
 

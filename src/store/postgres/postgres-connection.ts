@@ -1,9 +1,9 @@
 import { SQL } from 'bun'
+import type { Writable } from '../engine/run-command.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { isOneOf, type Query, render, sql, verbatim } from '../sql/tag.ts'
 import type { StatementResult } from './postgres-transaction.ts'
-import type { Writable } from './run-command.ts'
 
 /** How many parallel chains of the audit log may replace one under concurrent writes. */
 const MAX_CHAINS = 16

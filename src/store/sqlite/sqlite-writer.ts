@@ -9,9 +9,9 @@
  * last one failed.
  */
 import { SQLiteError } from 'bun:sqlite'
+import { type Job, runCommand } from '../engine/run-command.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
-import { type Job, runCommand } from './run-command.ts'
 import { type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { StoreFiles, StoreMoved } from './sqlite-files.ts'
 
