@@ -217,7 +217,7 @@ export function drawGame(random: SeededRandom, gameIds: readonly string[]): stri
 function fillChannels(db: Sqlite, live: number): void {
   const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
   db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})
-    insert into users (id, login, display_name, display_name_folded, created_at)
+    insert into users (id, login, display_name, display_name_normalized, created_at)
       select id, login, login, login, ${LONG_AGO} from named`)
   db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
     select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},

@@ -156,11 +156,11 @@ async function replay(
 
 function recordingFindings({ events, acknowledged, unlike }: Recorded): Finding[] {
   const count = (kind: DiskEvent['kind']) => events.filter(each => each.kind === kind).length
-  const folded = events.length - withoutSyncs(events, STORE_FILE).length
+  const normalized = events.length - withoutSyncs(events, STORE_FILE).length
   return [
     noted(
       'recorded',
-      `${shown(acknowledged)} acknowledged writes; ${shown(count('write'))} writes to files, ${shown(count('sync'))} syncs, ${shown(folded)} of them of the database file`,
+      `${shown(acknowledged)} acknowledged writes; ${shown(count('write'))} writes to files, ${shown(count('sync'))} syncs, ${shown(normalized)} of them of the database file`,
     ),
     {
       ...atMost('files that differ from a full replay of the recording', unlike.length, 0),

@@ -24,7 +24,7 @@ export function searchLive(
   const order = rows.logins.order
   const start = rank === 0 ? 0 : placeAfter(rows, String(login))
   const marks = markBeginning(rows, search)
-  const inGame = rows.gamesWhere(folded => fits(search, folded))
+  const inGame = rows.gamesWhere(normalized => fits(search, normalized))
   const games = rows.gamesByIndex
   for (let place = start; place < order.length && found.length <= first; place++) {
     const index = order[place] as number

@@ -23,11 +23,11 @@ export class LiveRows {
   readonly games = new Numbers()
   readonly languages = new Numbers()
   readonly logins = new SortedTexts()
-  /** Folded display names that differ from the login by more than spaces: searches find the others by login. */
+  /** Normalized display names that differ from the login by more than spaces: searches find the others by login. */
   readonly otherNames = new SortedTexts()
   /** Of the texts that searches on the site look into. */
   readonly pairBits = new PairBits()
-  /** By `LiveRow.index`: names, title and tags, folded, one to a line. */
+  /** By `LiveRow.index`: names, title and tags, normalized, one to a line. */
   readonly #searched: string[] = []
   readonly #byStream = new Map<string, LiveRow>()
   readonly #byLogin = new Map<string, LiveRow>()
@@ -43,10 +43,10 @@ export class LiveRows {
   readonly #byIndex: (LiveRow | undefined)[] = []
   /** The number of live rows of each game, by its number. */
   readonly #liveByGame: number[] = []
-  /** The name of each game, by its number, and the same folded. */
+  /** The name of each game, by its number, and the same normalized. */
   readonly #gameNames: string[] = []
   /** Undefined where a number has no live row since the start. */
-  readonly #foldedGameNames: (string | undefined)[] = []
+  readonly #normalizedGameNames: (string | undefined)[] = []
   #used = 0
   readonly #free: number[] = []
   /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
@@ -120,7 +120,7 @@ export class LiveRows {
     return this.#byIndex[index]
   }
 
-  /** Names, title and tags of the live row at an index, folded, one to a line. Empty if no row is live there. */
+  /** Names, title and tags of the live row at an index, normalized, one to a line. Empty if no row is live there. */
   searchedAt(index: number): string {
     return this.#searched[index] ?? ''
   }
@@ -130,9 +130,9 @@ export class LiveRows {
     return this.#games
   }
 
-  /** By the number of each game, a 1 if its folded name satisfies a condition. */
-  gamesWhere(holds: (folded: string) => boolean): Uint8Array {
-    return Uint8Array.from(this.#foldedGameNames, name => (name !== undefined && holds(name) ? 1 : 0))
+  /** By the number of each game, a 1 if its normalized name satisfies a condition. */
+  gamesWhere(holds: (normalized: string) => boolean): Uint8Array {
+    return Uint8Array.from(this.#normalizedGameNames, name => (name !== undefined && holds(name) ? 1 : 0))
   }
 
   inIdOrder(): readonly LiveRow[] {
@@ -309,7 +309,7 @@ export class LiveRows {
     )
     if (this.#gameNames[game] !== stream.game_name) {
       this.#gameNames[game] = stream.game_name
-      this.#foldedGameNames[game] = normalizeName(stream.game_name)
+      this.#normalizedGameNames[game] = normalizeName(stream.game_name)
     }
     row.game = game
     this.#setGame(row.index, game)

@@ -14,7 +14,7 @@ export interface LiveRow {
   /** The feed entry that started it; 0 if it started before the journal begins. */
   since: number
   login: string
-  /** The display name, folded. */
+  /** The display name, normalized. */
   name: string
   /** The numbers of its game and its language. */
   game: number

@@ -3,7 +3,7 @@ import { normalizeName } from './normalize-name.ts'
 
 /** What a search for channels looks for (D-86). */
 export interface ChannelSearch {
-  /** The query, folded, with its spaces as they are, as `_` and as nothing. */
+  /** The query, normalized, with its spaces as they are, as `_` and as nothing. */
   readonly spellings: readonly string[]
   /** A name that begins with one of the spellings begins with exactly one of these. */
   readonly prefixes: readonly string[]
@@ -18,13 +18,13 @@ export function parseChannelSearch(query: string): ChannelSearch | undefined {
   return { spellings, prefixes: spellings.filter(one => !isCovered(one)) }
 }
 
-export function fits({ prefixes }: ChannelSearch, foldedName: string): boolean {
-  return prefixes.some(prefix => foldedName.startsWith(prefix))
+export function fits({ prefixes }: ChannelSearch, normalizedName: string): boolean {
+  return prefixes.some(prefix => normalizedName.startsWith(prefix))
 }
 
-/** Whether a folded name differs from the login by more than spaces; the spellings of a query find the others by login. */
-export function isOtherName(login: string, foldedName: string): boolean {
-  return foldedName.replaceAll(' ', '_') !== login && foldedName.replaceAll(' ', '') !== login
+/** Whether a normalized name differs from the login by more than spaces; the spellings of a query find the others by login. */
+export function isOtherName(login: string, normalizedName: string): boolean {
+  return normalizedName.replaceAll(' ', '_') !== login && normalizedName.replaceAll(' ', '') !== login
 }
 
 /** Whether a login is the query itself: such channels come first, then all others by login (D-87). */

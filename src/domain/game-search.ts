@@ -2,7 +2,7 @@ import type { Key } from '../contract/page.ts'
 import { compareCodePoints } from '../kit/text.ts'
 import { normalizeName } from './normalize-name.ts'
 
-/** What a search for games looks for, folded. */
+/** What a search for games looks for, normalized. */
 export interface GameSearch {
   readonly text: string
   readonly words: readonly string[]
@@ -18,10 +18,10 @@ export function parseGameSearch(query: string): GameSearch | undefined {
 }
 
 /** Every word must occur in the name. Undefined: it does not fit. */
-export function rateFit({ text, words }: GameSearch, foldedName: string): number | undefined {
-  if (foldedName === text) return FIT.exact
-  if (foldedName.startsWith(text)) return FIT.prefix
-  return words.every(word => foldedName.includes(word)) ? FIT.words : undefined
+export function rateFit({ text, words }: GameSearch, normalizedName: string): number | undefined {
+  if (normalizedName === text) return FIT.exact
+  if (normalizedName.startsWith(text)) return FIT.prefix
+  return words.every(word => normalizedName.includes(word)) ? FIT.words : undefined
 }
 
 /** Orders games by fit, name and id. */

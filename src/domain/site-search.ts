@@ -6,7 +6,7 @@ import { type ChannelSearch, parseChannelSearch } from './channel-search.ts'
 
 export interface SiteSearch {
   readonly names: ChannelSearch
-  /** The query, folded, as words. */
+  /** The query, normalized, as words. */
   readonly words: readonly string[]
 }
 
@@ -31,18 +31,18 @@ export function parseSiteSearch(query: string): SiteSearch | undefined {
 }
 
 /** Where a name has the query; undefined: nowhere. */
-export function placeInName({ names }: SiteSearch, foldedName: string): number | undefined {
+export function placeInName({ names }: SiteSearch, normalizedName: string): number | undefined {
   let best: number | undefined
   for (const spelling of names.spellings) {
-    const at = foldedName.indexOf(spelling)
+    const at = normalizedName.indexOf(spelling)
     if (at < 0) continue
-    const place = at > 0 ? placeBehindStart(foldedName, spelling) : placeAtStart(foldedName, spelling)
+    const place = at > 0 ? placeBehindStart(normalizedName, spelling) : placeAtStart(normalizedName, spelling)
     if (best === undefined || place < best) best = place
   }
   return best
 }
 
-/** Where a channel has the query. All texts are folded; `searched` has names, title and tags. */
+/** Where a channel has the query. All texts are normalized; `searched` has names, title and tags. */
 export function placeInChannel(
   search: SiteSearch,
   { login, name, searched }: { readonly login: string; readonly name: string; readonly searched: string },

@@ -12,8 +12,8 @@ export function checkTags(tags: readonly string[]): readonly string[] | Refusal<
       const shown = [...tag].slice(0, 40).join('')
       return refuse('malformed_parameter', 'tags', `the tag "${shown}" must be 1 to 25 letters or digits`)
     }
-    const folded = normalizeName(tag)
-    if (!distinct.has(folded)) distinct.set(folded, tag)
+    const normalized = normalizeName(tag)
+    if (!distinct.has(normalized)) distinct.set(normalized, tag)
   }
   if (distinct.size > MAX_TAGS)
     return refuse('malformed_parameter', 'tags', `the value must have at most ${MAX_TAGS} entries`)

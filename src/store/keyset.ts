@@ -164,10 +164,11 @@ async function readPage<P, Row>(
   { first, direction }: PageRequest,
   read: (part: P, most: number) => Promise<Row[]>,
 ): Promise<Page<Row>> {
-  const rows: Row[] = []
-  for (const part of parts) {
-    rows.push(...(await read(part, first + 1 - rows.length)))
+  const [start, ...others] = parts
+  let rows = start === undefined ? [] : await read(start, first + 1)
+  for (const part of others) {
     if (rows.length > first) break
+    rows = [...rows, ...(await read(part, first + 1 - rows.length))]
   }
   const more = rows.length > first
   if (more) rows.length = first

@@ -23,22 +23,8 @@ export class Timings {
   /** The same database, with query durations measured. */
   timed(db: Database): Database {
     return {
-      all: async query => {
-        const began = performance.now()
-        try {
-          return await db.all(query)
-        } finally {
-          this.#noteQuery(began)
-        }
-      },
-      get: async query => {
-        const began = performance.now()
-        try {
-          return await db.get(query)
-        } finally {
-          this.#noteQuery(began)
-        }
-      },
+      all: query => this.#timeQuery(performance.now(), db.all(query)),
+      get: query => this.#timeQuery(performance.now(), db.get(query)),
     }
   }
 
@@ -71,8 +57,10 @@ export class Timings {
     metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
   }
 
-  #noteQuery(began: number): void {
-    this.#queries.note((performance.now() - began) / 1000)
+  #timeQuery<T>(began: number, answer: Promise<T>): Promise<T> {
+    const note = () => this.#queries.note((performance.now() - began) / 1000)
+    answer.then(note, note)
+    return answer
   }
 
   #end(name: CommandName, began: number, outcome: Outcome): void {

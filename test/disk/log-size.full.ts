@@ -1,4 +1,4 @@
-/** A program that reads for long keeps the write-ahead log from being folded into the file; afterwards it is cut back. */
+/** A program that reads for long keeps the write-ahead log from being normalized into the file; afterwards it is cut back. */
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'

@@ -121,7 +121,7 @@ export async function cutOff(trial: DiskTrial): Promise<string[]> {
   }
 }
 
-/** Stops and starts the server, so that the log is folded into the file and nothing is in memory. */
+/** Stops and starts the server, so that the log is normalized into the file and nothing is in memory. */
 export async function readFromFileOnly(trial: DiskTrial): Promise<string> {
   const code = await trial.stop()
   if (code !== 0) throw new Error(`the server ended with ${code}`)

@@ -374,7 +374,7 @@ for (const engine of engines) {
           () => `${patchHead('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
         ],
         ['a blank before the colon', () => patchHead('Content-Length : 60') + harmless],
-        ['a folded header', () => patchHead('X-Long: a', ' b') + harmless],
+        ['a normalized header', () => patchHead('X-Long: a', ' b') + harmless],
         ['NUL in a header', () => patchHead('X-Nul: a\0b') + harmless],
         ['no request at all', () => '\r\n\r\n'],
         ['another protocol', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],

@@ -107,12 +107,12 @@ describe('the reader of SQLite', () => {
     await server.stop(true)
   }, 30_000)
 
-  test('a view ends with its turn, so the log can be folded into the file', async () => {
+  test('a view ends with its turn, so the log can be normalized into the file', async () => {
     await store.commands.setFact({ name: 'one', value: '1' })
     await store.facts.find('one')
     await nextTurn()
-    const folded = other.query('pragma wal_checkpoint(truncate)').get() as { busy: number }
-    expect(folded.busy).toBe(0)
+    const normalized = other.query('pragma wal_checkpoint(truncate)').get() as { busy: number }
+    expect(normalized.busy).toBe(0)
   })
 
   test('a query that fails leaves the next one unharmed', async () => {

@@ -128,7 +128,7 @@ describe('the writer of SQLite', () => {
     reader.close()
   })
 
-  test('what waits when the store is closed is still written, and the log is folded into the file', async () => {
+  test('what waits when the store is closed is still written, and the log is normalized into the file', async () => {
     const { engine, file } = await open()
     const waiting = Array.from({ length: 600 }, (_, n) => engine.run(...note(`fact ${n}`)))
     await engine.close()

@@ -138,20 +138,20 @@ async function byDisplayName(
   most: number,
 ): Promise<FoundLogins> {
   const names = await db.all<{ login: string }>(
-    sql`select login from users where ${all([...prefixRange('display_name_folded', prefix), differsFromLogin])}
-        order by display_name_folded, login${limitedTo(MAX_SORTED + 1)}`,
+    sql`select login from users where ${all([...prefixRange('display_name_normalized', prefix), differsFromLogin])}
+        order by display_name_normalized, login${limitedTo(MAX_SORTED + 1)}`,
   )
   if (names.length <= MAX_SORTED) {
     const later = names.map(row => row.login).filter(login => login > after)
     return { logins: later.sort().slice(0, most) }
   }
   const [initial = ''] = prefix
-  const { rows, span } = await filteredPage<{ login: string; display_name_folded: string }>(db, {
-    select: sql`select login, display_name_folded from users`,
-    where: [sql`substr(display_name_folded, 1, 1) = ${initial}`, differsFromLogin],
+  const { rows, span } = await filteredPage<{ login: string; display_name_normalized: string }>(db, {
+    select: sql`select login, display_name_normalized from users`,
+    where: [sql`substr(display_name_normalized, 1, 1) = ${initial}`, differsFromLogin],
     order: byLogin,
     window: { first: most, direction: 'forward', from: [after] },
-    filter: row => row.display_name_folded.startsWith(prefix),
+    filter: row => row.display_name_normalized.startsWith(prefix),
     most: MAX_NAMES,
   })
   const logins = rows.map(row => row.login)

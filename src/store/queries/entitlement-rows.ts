@@ -52,12 +52,24 @@ class Names {
     this.#query = verbatim(`select ${kind}_id as id from entitlement_${kind}s`)
   }
 
-  /** Undefined until it is learned. Nearly always it is. */
-  get(number: number): string | undefined {
-    return this.#names.get(number)
+  /** The ids behind these numbers; undefined if one is not in memory. Nearly always all are. */
+  known(numbers: readonly number[]): string[] | undefined {
+    const ids: string[] = []
+    for (const number of numbers) {
+      const id = this.#names.get(number)
+      if (id === undefined) return undefined
+      ids.push(id)
+    }
+    return ids
   }
 
-  async learn(number: number): Promise<string> {
+  async learn(numbers: readonly number[]): Promise<string[]> {
+    const ids: string[] = []
+    for (const number of numbers) ids.push(this.#names.get(number) ?? (await this.#read(number)))
+    return ids
+  }
+
+  async #read(number: number): Promise<string> {
     const row = await this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`)
     const { id } = assertDefined(row, `the id behind the number ${number}`)
     if (this.#names.size === MAX_NAMES) this.#names.clear()
@@ -81,14 +93,10 @@ export class EntitlementReader {
   }
 
   async readOwned(rows: readonly EntitlementRow[]): Promise<OwnedEntitlement[]> {
-    const found = await this.#each(rows, (row, benefit_id) => ({ row, benefit_id }))
-    const owned: OwnedEntitlement[] = []
-    for (const { row, benefit_id } of found) {
-      const organization_id =
-        this.#organizations.get(row.organization) ?? (await this.#organizations.learn(row.organization))
-      owned.push({ ...toEntitlement(row, benefit_id), organization_id })
-    }
-    return owned
+    const numbers = rows.map(row => row.organization)
+    const owners = this.#organizations.known(numbers) ?? (await this.#organizations.learn(numbers))
+    const entitlements = await this.read(rows)
+    return entitlements.map((entitlement, n) => ({ ...entitlement, organization_id: owners[n] ?? '' }))
   }
 
   /** The rows as JSON. */
@@ -100,10 +108,9 @@ export class EntitlementReader {
     rows: readonly EntitlementRow[],
     make: (row: EntitlementRow, benefit_id: string) => T,
   ): Promise<T[]> {
-    const made: T[] = []
-    for (const row of rows)
-      made.push(make(row, this.#benefits.get(row.benefit) ?? (await this.#benefits.learn(row.benefit))))
-    return made
+    const numbers = rows.map(row => row.benefit)
+    const ids = this.#benefits.known(numbers) ?? (await this.#benefits.learn(numbers))
+    return rows.map((row, n) => make(row, ids[n] ?? ''))
   }
 }
 

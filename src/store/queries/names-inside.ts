@@ -20,7 +20,12 @@ export function namesInside(db: Database) {
   return async (search: SiteSearch, most: number): Promise<string[]> => {
     if (!takePoint(buckets.get('searches', SEARCHES))) return []
     const byLogin = await scan(db, search, { column: 'login', where: [] }, most)
-    const byName = await scan(db, search, { column: 'display_name_folded', where: [differsFromLogin] }, most)
+    const byName = await scan(
+      db,
+      search,
+      { column: 'display_name_normalized', where: [differsFromLogin] },
+      most,
+    )
     return [...new Set([...byLogin, ...byName])]
   }
 }

@@ -18,7 +18,7 @@ export const userColumns = new Columns<User>(
     email: plain,
     created_at: plain,
   },
-  { display_name_folded: ({ display_name }) => normalizeName(display_name) },
+  { display_name_normalized: ({ display_name }) => normalizeName(display_name) },
 )
 const { select } = userColumns
 

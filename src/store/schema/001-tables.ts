@@ -14,7 +14,7 @@ export const tables = (dialect: Dialect): string =>
     .join('')
 
 /**
- * Users, whom they follow, and organizations. Folded names are computed by the program, because neither engine folds all of
+ * Users, whom they follow, and organizations. Normalized names are computed by the program, because neither engine normalizes all of
  * Unicode. Follows are counted by triggers, because a follow is also deleted with a user: the counts are exact whatever
  * statement changes them.
  */
@@ -23,7 +23,7 @@ create table if not exists users (
   id ${key} primary key,
   login ${key} not null unique,
   display_name text not null,
-  display_name_folded ${key} not null,
+  display_name_normalized ${key} not null,
   description text not null default '',
   broadcaster_type ${key} not null default '',
   email text,
@@ -31,9 +31,9 @@ create table if not exists users (
   created_at ${key} not null
 );
 create index if not exists users_by_number on users (length(id), id);
-create index if not exists users_by_display_name on users (display_name_folded, login)
+create index if not exists users_by_display_name on users (display_name_normalized, login)
   where ${OTHER_NAME};
-create index if not exists users_by_initial on users (substr(display_name_folded, 1, 1), login, display_name_folded)
+create index if not exists users_by_initial on users (substr(display_name_normalized, 1, 1), login, display_name_normalized)
   where ${OTHER_NAME};
 
 create table if not exists organizations (
@@ -68,7 +68,7 @@ create table if not exists follow_counts (
 ${name === 'sqlite' ? SQLITE_TRIGGERS : POSTGRES_TRIGGERS}`
 
 /** A display name that differs from the login by more than spaces: searches find all others by their login. */
-const OTHER_NAME = `replace(display_name_folded, ' ', '_') <> login and replace(display_name_folded, ' ', '') <> login`
+const OTHER_NAME = `replace(display_name_normalized, ' ', '_') <> login and replace(display_name_normalized, ' ', '') <> login`
 
 const SQLITE_TRIGGERS = `
 create trigger if not exists follow_added after insert on follows begin
@@ -134,7 +134,7 @@ create table if not exists games (
   igdb_id ${key} not null default ''
 );
 create index if not exists games_by_number on games (length(id), id);
-create index if not exists games_by_folded_name on games (name_normalized, length(id), id, name, igdb_id);
+create index if not exists games_by_normalized_name on games (name_normalized, length(id), id, name, igdb_id);
 create index if not exists games_in_name_order on games (name, length(id), id, name_normalized, igdb_id);
 create index if not exists games_by_igdb_id on games (igdb_id, length(id), id) where igdb_id <> '';
 create index if not exists games_of_organization on games (organization_id, length(id), id);

@@ -42,12 +42,13 @@ function shelfOf(server: TestServer): Promise<string> {
 
 /** The decision D-76, written another way. */
 function expectedOf(games: readonly Game[], query: string): string[] {
-  const folded = (text: string) => text.normalize('NFC').toLowerCase()
-  const text = folded(query).trim()
+  const normalized = (text: string) => text.normalize('NFC').toLowerCase()
+  const text = normalized(query).trim()
   const bytes = (name: string) => Buffer.from(name)
-  const tier = ({ name }: Game) => (folded(name) === text ? 0 : folded(name).indexOf(text) === 0 ? 1 : 2)
+  const tier = ({ name }: Game) =>
+    normalized(name) === text ? 0 : normalized(name).indexOf(text) === 0 ? 1 : 2
   return games
-    .filter(({ name }) => text.split(/\s+/).every(word => folded(name).includes(word)))
+    .filter(({ name }) => text.split(/\s+/).every(word => normalized(name).includes(word)))
     .toSorted(
       (a, b) =>
         tier(a) - tier(b) ||

@@ -280,8 +280,8 @@ describeOperation(
         }
         await server.settle()
         const expected = (query: string, live_only: boolean) => {
-          const folded = normalizeName(query)
-          const spellings = [folded, folded.replaceAll(' ', '_'), folded.replaceAll(' ', '')]
+          const normalized = normalizeName(query)
+          const spellings = [normalized, normalized.replaceAll(' ', '_'), normalized.replaceAll(' ', '')]
           const begins = (name: string | undefined) => spellings.some(each => name?.startsWith(each))
           const fitting = model.filter(({ names: [login, name, game], live }) =>
             live_only

@@ -51,7 +51,7 @@ const TABLES: readonly Rows[] = [
     id: text('n'),
     login: `'user' || ${text('n')}`,
     display_name: "'User'",
-    display_name_folded: "'user'",
+    display_name_normalized: "'user'",
     created_at: time('n'),
   }),
   rows('organizations', SOME_THOUSAND, {
