@@ -5,9 +5,9 @@
  * it and the bare server is the work itself; what lies between it and Strand is what Strand's design costs.
  * Prints its port.
  */
-import { Cursors } from '../../src/http/cursor.ts'
-import { commonHeaders } from '../../src/http/response-headers.ts'
-import { KeyRing, parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { Cursors } from '../../src/http/endpoint/cursor.ts'
+import { commonHeaders } from '../../src/http/responses/response-headers.ts'
+import { KeyRing, parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
 import { knowCallers } from './least/callers.ts'
 import { createStreamMarker } from './least/create-stream-marker.ts'
 import { getDropsEntitlements } from './least/get-drops-entitlements.ts'

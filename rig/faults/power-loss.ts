@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { STORE_FILE } from '../../src/maintenance/manifest.ts'
 import { freePort } from '../../test/support/store/postgres.ts'

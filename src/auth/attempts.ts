@@ -13,9 +13,9 @@
  * before therefore has a separate limit: the owner can log in during an attack.
  */
 
-import { sha256Hex } from '../kit/digest.ts'
+import { sha256Hex } from '../kit/crypto/digest.ts'
 import { toNetwork, toSite } from '../kit/network.ts'
-import { type BucketSize, type TokenBucket, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { type BucketSize, type TokenBucket, TokenBuckets, takePoint } from '../kit/queues/token-buckets.ts'
 import type { Store } from '../store/store.ts'
 
 interface Limits {

@@ -30,10 +30,10 @@
  */
 import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { Clock } from '../kit/clock.ts'
-import { sameSecret } from '../kit/digest.ts'
+import { sameSecret } from '../kit/crypto/digest.ts'
 import { LruCache } from '../kit/lru-cache.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
+import type { Clock } from '../kit/time/clock.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
 import type { Session } from '../store/queries/accounts.ts'

@@ -1,5 +1,5 @@
 import { isRefusal, refuse } from '../contract/problem.ts'
-import { sameSecret } from '../kit/digest.ts'
+import { sameSecret } from '../kit/crypto/digest.ts'
 import type { ClientCredentials } from '../store/queries/clients.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempts } from './attempts.ts'

@@ -1,5 +1,5 @@
-import type { KeyRing } from '../kit/key-ring.ts'
-import { type Sealed, SecretBox } from '../kit/secret-box.ts'
+import type { KeyRing } from '../kit/crypto/key-ring.ts'
+import { type Sealed, SecretBox } from '../kit/crypto/secret-box.ts'
 
 /** The secrets of webhooks: encrypted at rest, because messages are signed with them, and bound to their subscription. */
 export class EventSecrets {

@@ -1,7 +1,7 @@
 import { raise } from '../contract/problem.ts'
-import type { Metrics } from '../kit/metrics.ts'
 import { toNetwork, toSite } from '../kit/network.ts'
-import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/queues/token-buckets.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 
 /** Requests per minute to OAuth endpoints and pages; 0 disables a limit. */
 export interface OAuthRates {

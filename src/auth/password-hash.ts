@@ -6,7 +6,7 @@
  * The limits include the common choices: RFC 9106 for low memory (64 MiB, 3 passes), OWASP, and popular libraries up to
  * libsodium's MODERATE (256 MiB, 3 passes).
  */
-import type { Metrics } from '../kit/metrics.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 
 const MAX_KIBIBYTES = 256 * 1024
 const MAX_PASSES = 16

@@ -11,17 +11,17 @@
  */
 
 import { assertDefined } from '../kit/assert-defined.ts'
+import { toNetwork, toWiderNetwork } from '../kit/network.ts'
 import {
   BoundedQueue,
   type Entry,
   type Line,
   type Patience,
   type RefusedBecause,
-} from '../kit/bounded-queue.ts'
-import { FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
-import { Histogram, SECONDS } from '../kit/histogram.ts'
-import type { Metrics } from '../kit/metrics.ts'
-import { toNetwork, toWiderNetwork } from '../kit/network.ts'
+} from '../kit/queues/bounded-queue.ts'
+import { FairQueue, type QueueLimits, type QueuePlace } from '../kit/queues/fair-queue.ts'
+import { Histogram, SECONDS } from '../kit/telemetry/histogram.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { comparableHash } from './password-hash.ts'
 
 /** Each hash takes 64 MiB while it is computed. */

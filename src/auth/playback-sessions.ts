@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type PlaybackSession, SESSION_ID_LENGTH, SESSION_MILLISECONDS } from '../domain/playback.ts'
-import type { KeyRing } from '../kit/key-ring.ts'
-import { SignedText } from '../kit/signed-text.ts'
+import type { KeyRing } from '../kit/crypto/key-ring.ts'
+import { SignedText } from '../kit/crypto/signed-text.ts'
 
 const ID_BYTES = (SESSION_ID_LENGTH * 3) / 4
 

@@ -2,10 +2,10 @@ import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose'
 import type { SigningKey } from '../contract/resources/openid.ts'
-import { type DatedKey, type SigningPlan, signingPlan } from '../domain/signing-plan.ts'
-import { type Clock, isoMillis } from '../kit/clock.ts'
-import type { KeyRing } from '../kit/key-ring.ts'
-import { SecretBox } from '../kit/secret-box.ts'
+import { type DatedKey, type SigningPlan, signingPlan } from '../domain/oauth/signing-plan.ts'
+import type { KeyRing } from '../kit/crypto/key-ring.ts'
+import { SecretBox } from '../kit/crypto/secret-box.ts'
+import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import type { SigningKeyRow } from '../store/queries/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 
@@ -26,7 +26,7 @@ interface LoadedKey extends DatedKey {
 /**
  * The RSA keys that sign ID tokens, shared by all nodes through the store. The private key is sealed with a master key and
  * bound to the key id. The first key is created when it is first needed. After 90 days the next one is created: it is
- * published at once and signs 15 minutes later; its predecessor stays published for a day (`domain/signing-plan.ts`).
+ * published at once and signs 15 minutes later; its predecessor stays published for a day (`domain/oauth/signing-plan.ts`).
  */
 export class SigningKeys {
   readonly #store: Pick<Store, 'signingKeys' | 'commands'>

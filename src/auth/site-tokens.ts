@@ -1,8 +1,8 @@
 import type { Scope } from '../contract/scope.ts'
 import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { KeyRing } from '../kit/key-ring.ts'
-import { SignedText } from '../kit/signed-text.ts'
+import type { KeyRing } from '../kit/crypto/key-ring.ts'
+import { SignedText } from '../kit/crypto/signed-text.ts'
 
 /**
  * Access tokens of the site, for the scripts of its pages. A page carries a *grant*: the session that it was rendered for

@@ -1,8 +1,8 @@
-import { hmacSha256 } from '../kit/digest.ts'
+import { hmacSha256 } from '../kit/crypto/digest.ts'
+import type { KeyRing } from '../kit/crypto/key-ring.ts'
+import { SecretBox } from '../kit/crypto/secret-box.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
-import type { KeyRing } from '../kit/key-ring.ts'
 import { LruCache } from '../kit/lru-cache.ts'
-import { SecretBox } from '../kit/secret-box.ts'
 import type { StoredStreamKey } from '../store/commands/users.ts'
 import type { SealedStreamKey, StreamKeyRow, StreamKeySlot } from '../store/queries/stream-keys.ts'
 

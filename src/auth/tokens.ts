@@ -1,8 +1,8 @@
 import type { Client } from '../contract/resources/client.ts'
 import type { TokenAnswer } from '../contract/resources/token.ts'
-import { isoMillis } from '../kit/clock.ts'
-import { crc32Base62, sha256Hex } from '../kit/digest.ts'
+import { crc32Base62, sha256Hex } from '../kit/crypto/digest.ts'
 import { randomAlphanumerics, uuidV7 } from '../kit/id.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { NewToken } from '../store/commands/tokens.ts'
 
 /**

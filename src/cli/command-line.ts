@@ -1,4 +1,4 @@
-import { isoMillis } from '../kit/clock.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 
 /** The actor that the audit log records for changes made by a command on the store. */
 export const COMMAND_LINE = 'strand'

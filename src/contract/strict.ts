@@ -31,14 +31,14 @@ const isId = (text: string) => /^[0-9]+$/.test(text)
 const isLogin = (text: string) => /^[A-Za-z0-9_]{1,25}$/.test(text)
 
 export const STRICT_RULES = {
-  /** `http/endpoint.ts` */
+  /** `http/endpoint/endpoint.ts` */
   client_id: {
     decision: 'D-3',
     lenient: 'The header `Client-Id` may be left out.',
     strict: 'A token without `Client-Id` is 401 `Client ID is missing`.',
     problem: 'client_id_missing',
   },
-  /** `http/endpoint.ts` */
+  /** `http/endpoint/endpoint.ts` */
   token: {
     operation: 'GetStreams',
     decision: 'D-29',
@@ -97,7 +97,7 @@ export const STRICT_RULES = {
     strict: 'It is 404 `client does not exist`.',
     problem: 'revoking_client_not_found',
   },
-  /** `http/endpoint.ts` */
+  /** `http/endpoint/endpoint.ts` */
   idempotency_key: {
     operation: 'CreateStreamMarker',
     decision: 'D-39',

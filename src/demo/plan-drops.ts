@@ -1,5 +1,5 @@
-import { isoMillis } from '../kit/clock.ts'
 import type { SeededRandom } from '../kit/random.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { Draft } from './draft.ts'
 import type { Person } from './people.ts'
 

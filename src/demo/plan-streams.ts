@@ -1,8 +1,8 @@
 /** The demo's streams and their markers. */
 
 import { assertDefined } from '../kit/assert-defined.ts'
-import { isoSeconds } from '../kit/clock.ts'
 import type { SeededRandom } from '../kit/random.ts'
+import { isoSeconds } from '../kit/time/clock.ts'
 import type { Draft } from './draft.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
 import type { Person } from './people.ts'

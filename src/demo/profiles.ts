@@ -5,8 +5,8 @@
 
 import { CONTENT_LABELS } from '../contract/resources/content-label.ts'
 import type { BROADCASTER_TYPES } from '../contract/resources/user.ts'
-import { isoSeconds } from '../kit/clock.ts'
 import { SeededRandom } from '../kit/random.ts'
+import { isoSeconds } from '../kit/time/clock.ts'
 import type { Draft } from './draft.ts'
 import { DESCRIPTIONS, LANGUAGES, TITLES } from './names.ts'
 import { displayName, type Person } from './people.ts'

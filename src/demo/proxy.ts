@@ -8,7 +8,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import tls from 'node:tls'
-import { selfSignedCertificate } from '../kit/certificate.ts'
+import { selfSignedCertificate } from '../kit/crypto/certificate.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { KNOWN_HOSTS } from './known-hosts.ts'
 

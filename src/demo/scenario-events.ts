@@ -1,9 +1,9 @@
 /** Changes that a scenario plans for later: each makes an event, at a time of the demo's clock. */
 
 import type { ScenarioEvent } from '../contract/resources/scenario.ts'
-import { isoMillis, isoSeconds } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import { repeatedly } from '../kit/lifetime.ts'
+import { isoMillis, isoSeconds } from '../kit/time/clock.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'

@@ -7,7 +7,7 @@
  */
 import type { Page, PageRequest } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
-import { type ChannelSearch, fits, isExact } from '../domain/channel-search.ts'
+import { type ChannelSearch, fits, isExact } from '../domain/search/channel-search.ts'
 import { assertDefined } from '../kit/assert-defined.ts'
 import type { LiveRows } from './live-rows.ts'
 import type { LiveRow } from './row.ts'

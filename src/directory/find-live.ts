@@ -4,7 +4,7 @@
  * many, because the query is a letter or a common word, the rows with the most viewers are looked at. So the cost is
  * bounded: 1 to 3 ms of CPU time for 100,000 live channels.
  */
-import { placeInChannel, type SiteSearch } from '../domain/site-search.ts'
+import { placeInChannel, type SiteSearch } from '../domain/search/site-search.ts'
 import { markBeginning } from './channel-search.ts'
 import type { LiveRows } from './live-rows.ts'
 import { bitsOfAll } from './pair-bits.ts'

@@ -1,8 +1,8 @@
 import { isRecent, type PlaybackSession } from '../domain/playback.ts'
-import type { Clock } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
-import type { Metrics } from '../kit/metrics.ts'
 import { toNetwork, toSite } from '../kit/network.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
+import type { Clock } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
 
 /** Sessions that a process counts. */

@@ -1,6 +1,6 @@
 import { imageUrl } from '../contract/image-urls.ts'
-import { isOtherName } from '../domain/channel-search.ts'
-import { normalizeName } from '../domain/normalize-name.ts'
+import { isOtherName } from '../domain/search/channel-search.ts'
+import { normalizeName } from '../domain/search/normalize-name.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import type { LiveStream } from '../store/feed.ts'
 import type { RankedStream } from '../store/queries/streams.ts'

@@ -28,8 +28,9 @@
  * - The hash covers every column of a row. Equal states give equal text, whatever the order of their keys.
  * - No secret is written: it appears as `"changed"`.
  */
-import { isoMillis } from '../kit/clock.ts'
-import { sha256Hex } from '../kit/digest.ts'
+
+import { sha256Hex } from '../kit/crypto/digest.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 
 /** Who makes a change, by which operation, and when. */
 export interface Author {

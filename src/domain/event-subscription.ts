@@ -3,7 +3,7 @@ import { EVENT_TYPES, findEventType } from '../contract/events/event-types.ts'
 import { type Refusal, refuse } from '../contract/problem.ts'
 import { TRANSPORT_METHODS, type TransportMethod } from '../contract/resources/event-subscription.ts'
 import { SITE_CLIENT_ID } from '../contract/site-client.ts'
-import { sha256Base64url } from '../kit/digest.ts'
+import { sha256Base64url } from '../kit/crypto/digest.ts'
 import type { TokenCaller } from './caller.ts'
 
 export type Condition = Readonly<Record<string, string>>

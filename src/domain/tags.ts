@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../contract/problem.ts'
-import { normalizeName } from './normalize-name.ts'
+import { normalizeName } from './search/normalize-name.ts'
 
 const MAX_TAGS = 10
 const TAG = /^[\p{L}\p{M}\p{N}]{1,25}$/u

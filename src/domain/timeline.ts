@@ -1,4 +1,4 @@
-import { isoSeconds } from '../kit/clock.ts'
+import { isoSeconds } from '../kit/time/clock.ts'
 
 /** 68 years: the largest integer that both stores and all clients support. */
 const MAX_POSITION = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import { uuid } from '../kit/id.ts'
-import type { Log } from '../kit/log.ts'
+import type { Log } from '../kit/telemetry/log.ts'
 import type { Store } from '../store/store.ts'
 
 /** Claims end after this time, in case this process dies: longer than a receiver or a client has to answer. */

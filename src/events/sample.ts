@@ -1,8 +1,8 @@
 import type { EventType } from '../contract/events/event-type.ts'
 import { exampleCondition } from '../contract/events/notification.ts'
 import type { MessageKind } from '../domain/delivery-outcome.ts'
-import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 
 /** A message as a subscriber would get it, about the example of a type. */

@@ -1,5 +1,5 @@
 import { SOCKET_TARGET } from '../domain/event-subscription.ts'
-import type { Log } from '../kit/log.ts'
+import type { Log } from '../kit/telemetry/log.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import type { EventSubscription } from '../contract/resources/event-subscription.ts'
-import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 
 /** The messages on a WebSocket, as text. */
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { findEventType } from '../contract/events/event-types.ts'
-import { isoMillis } from '../kit/clock.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { Log } from '../kit/log.ts'
 import { ipv4Value } from '../kit/network.ts'
+import type { Log } from '../kit/telemetry/log.ts'
 
 /**
  * A set of networks. Behind a proxy each request looks up two addresses, so IPv4 addresses are compared as numbers, which

@@ -1,4 +1,4 @@
-import type { Log } from '../kit/log.ts'
+import type { Log } from '../kit/telemetry/log.ts'
 import { isFromThisMachine } from './exposure.ts'
 import type { RequestContext } from './request-context.ts'
 

@@ -1,6 +1,6 @@
 import { isTokenCaller } from '../domain/caller.ts'
 import type { DemoControls } from '../operations/demo-controls.ts'
-import { spoilResponse } from './apply-fault.ts'
+import { spoilResponse } from './endpoint/apply-fault.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Ends a request of a demo: it is in the journal before its caller has the response, which a fault may spoil. */

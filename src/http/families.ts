@@ -1,5 +1,5 @@
 import { type Family, familyOf } from '../contract/operation.ts'
-import { EVENTSUB } from './unknown-route.ts'
+import { EVENTSUB } from './endpoint/unknown-route.ts'
 
 /** The families that a listener serves. */
 export type ServedFamilies = readonly Family[]

@@ -2,7 +2,7 @@
 import http from 'node:http'
 import type { EventSockets, SocketRequest } from '../events/event-sockets.ts'
 import type { Peer } from './request-context.ts'
-import { UPGRADED } from './socket-response.ts'
+import { UPGRADED } from './responses/socket-response.ts'
 
 /** Three lists of 100 values make a request line of about 10 KB; the default limit of the runtime is barely above it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })

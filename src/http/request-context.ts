@@ -6,7 +6,7 @@ import type { SocketRequest } from '../events/event-sockets.ts'
 import { uuid } from '../kit/id.ts'
 import type { ForwardedAddresses } from './client-address.ts'
 import type { ServedFamilies } from './families.ts'
-import type { Allowance } from './rate-limit.ts'
+import type { Allowance } from './limits/rate-limit.ts'
 import type { RequestCounter } from './request-metrics.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/

@@ -5,9 +5,9 @@
 
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { assertDefined } from '../kit/assert-defined.ts'
-import { Histogram, SECONDS } from '../kit/histogram.ts'
-import type { Labels, Metrics } from '../kit/metrics.ts'
-import type { RateLimits } from './rate-limit.ts'
+import { Histogram, SECONDS } from '../kit/telemetry/histogram.ts'
+import type { Labels, Metrics } from '../kit/telemetry/metrics.ts'
+import type { RateLimits } from './limits/rate-limit.ts'
 
 /** Every status that is used; any other counts as the last. */
 const STATUSES = [200, 204, 302, 304, 400, 401, 403, 404, 409, 410, 413, 429, 500, 503, 0] as const

@@ -10,20 +10,20 @@ import { isImagePath } from '../images/image-name.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
-import { answerAsset, isAssetPath } from './asset-response.ts'
 import { ControlAccess } from './control-access.ts'
-import { Endpoint, type EndpointDependencies } from './endpoint.ts'
+import { Endpoint, type EndpointDependencies } from './endpoint/endpoint.ts'
+import { explainUnknownRoute } from './endpoint/unknown-route.ts'
 import { familyAt, operationPaths } from './families.ts'
-import { answerPicture, type PictureSources } from './image-response.ts'
-import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
-import { answerLive, isLivePath } from './live-response.ts'
-import { answerRecording, isRecordingPath } from './recording-response.ts'
+import type { Need } from './limits/request-queue.ts'
 import type { RequestContext } from './request-context.ts'
 import type { RequestCounter } from './request-metrics.ts'
-import type { Need } from './request-queue.ts'
-import { preflightHeaders } from './response-headers.ts'
-import { type Match, Router } from './router.ts'
-import { answerSocket, isSocketPath } from './socket-response.ts'
+import { answerAsset, isAssetPath } from './responses/asset-response.ts'
+import { answerPicture, type PictureSources } from './responses/image-response.ts'
+import { answerCallback, type CallbackHandler, isIngestPath } from './responses/ingest-response.ts'
+import { answerLive, isLivePath } from './responses/live-response.ts'
+import { answerRecording, isRecordingPath } from './responses/recording-response.ts'
+import { preflightHeaders } from './responses/response-headers.ts'
+import { answerSocket, isSocketPath } from './responses/socket-response.ts'
 import {
   answerAlive,
   answerMetrics,
@@ -31,8 +31,8 @@ import {
   answerReady,
   answerRoot,
   type ServerStatus,
-} from './status-response.ts'
-import { explainUnknownRoute } from './unknown-route.ts'
+} from './responses/status-response.ts'
+import { type Match, Router } from './router.ts'
 
 type Answer = Response | Refusal | Promise<Response | Refusal>
 

@@ -1,5 +1,5 @@
-import type { Log } from '../kit/log.ts'
-import { Outage } from '../kit/outage.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import { Outage } from '../kit/telemetry/outage.ts'
 
 /**
  * Logs requests that failed because of the store. While it is unavailable, every request that needs it fails, so failures

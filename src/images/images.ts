@@ -4,10 +4,10 @@
  * rendering.
  */
 import { problem } from '../contract/problem.ts'
-import { BoundedQueue, type Entry, type Line } from '../kit/bounded-queue.ts'
 import { LruCache } from '../kit/lru-cache.ts'
-import type { Measured, Metrics } from '../kit/metrics.ts'
-import { NetworkShares } from '../kit/network-shares.ts'
+import { BoundedQueue, type Entry, type Line } from '../kit/queues/bounded-queue.ts'
+import { NetworkShares } from '../kit/queues/network-shares.ts'
+import type { Measured, Metrics } from '../kit/telemetry/metrics.ts'
 import { type ImageName, imagePath } from './image-name.ts'
 import { type Image, render } from './render.ts'
 

@@ -2,7 +2,7 @@
  * Secrets for the APIs of media servers that ask for one. Strand keeps only the hash of a media server's secret, so the
  * secret of its API is derived from that hash: the configuration contains it, and a rotation replaces both.
  */
-import { hmacSha256, sha256Hex } from '../kit/digest.ts'
+import { hmacSha256, sha256Hex } from '../kit/crypto/digest.ts'
 
 /** A token is made for a poll; this leaves room for clocks that differ. */
 const TOKEN_SECONDS = 600

@@ -1,5 +1,5 @@
 /** Asks a media server whether Strand can use its API, and Strand whether the media server can use its callbacks. Changes nothing. */
-import { sha256Hex } from '../kit/digest.ts'
+import { sha256Hex } from '../kit/crypto/digest.ts'
 import type { MediaServerAddress } from '../store/queries/media-servers.ts'
 import type { ApiCall, MediaServerApi } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'

@@ -1,6 +1,6 @@
 /** The configuration that connects a media server to Strand, ready to be copied. */
 import type { AdapterName } from '../contract/resources/media-server.ts'
-import { sha256Hex } from '../kit/digest.ts'
+import { sha256Hex } from '../kit/crypto/digest.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
 import { deriveApiSecret } from './api-secret.ts'
 

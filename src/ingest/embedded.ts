@@ -1,10 +1,10 @@
 /** The embedded media server as a source of publish sessions. */
 import { isRefusal } from '../contract/problem.ts'
 import { lastHeard } from '../domain/publish-session.ts'
-import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
-import type { Log } from '../kit/log.ts'
-import { withTimeout } from '../kit/with-timeout.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import { type Clock, isoMillis } from '../kit/time/clock.ts'
+import { withTimeout } from '../kit/time/with-timeout.ts'
 import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import { classifyMessage } from '../media/flv.ts'

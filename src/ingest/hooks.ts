@@ -4,11 +4,11 @@
  * the session is opened afterwards.
  */
 
-import { sha256Hex } from '../kit/digest.ts'
+import { sha256Hex } from '../kit/crypto/digest.ts'
 import { toNetwork } from '../kit/network.ts'
-import { Outage } from '../kit/outage.ts'
-import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
-import { withTimeout } from '../kit/with-timeout.ts'
+import { TokenBuckets, takePoint } from '../kit/queues/token-buckets.ts'
+import { Outage } from '../kit/telemetry/outage.ts'
+import { withTimeout } from '../kit/time/with-timeout.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../kit/clock.ts'
-import { sha256Hex } from '../kit/digest.ts'
-import { withTimeout } from '../kit/with-timeout.ts'
+import { sha256Hex } from '../kit/crypto/digest.ts'
+import type { Clock } from '../kit/time/clock.ts'
+import { withTimeout } from '../kit/time/with-timeout.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,7 +1,7 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
-import { repeaterOf } from '../kit/log-outages.ts'
+import { repeaterOf } from '../kit/telemetry/log-outages.ts'
 import { IngestHooks } from './hooks.ts'
 import { MayPublish } from './may-publish.ts'
 import { MediaServers } from './media-servers.ts'

@@ -8,8 +8,8 @@
  */
 
 import { isRefusal } from '../contract/problem.ts'
-import { Outage } from '../kit/outage.ts'
-import { withTimeout } from '../kit/with-timeout.ts'
+import { Outage } from '../kit/telemetry/outage.ts'
+import { withTimeout } from '../kit/time/with-timeout.ts'
 import type { KnownSession, MediaServerRow } from '../store/queries/media-servers.ts'
 import type { MediaServerApi, Publisher } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'

@@ -1,8 +1,8 @@
 /** Publish sessions of media servers, as hooks and the reconciler open and end them. */
 import { isRefusal } from '../contract/problem.ts'
-import type { Clock } from '../kit/clock.ts'
 import { decimalId } from '../kit/id.ts'
-import type { Log } from '../kit/log.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import type { Clock } from '../kit/time/clock.ts'
 import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import type { MediaServerRow, SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { checkMediaServer } from '../ingest/check.ts'
-import { descriptorLimit } from '../kit/descriptors.ts'
+import { descriptorLimit } from '../kit/telemetry/descriptors.ts'
 import type { Config } from '../server/config.ts'
 import { readMasterKeys, storeFilePath } from '../server/data-folder.ts'
 import { SETTINGS } from '../server/settings.ts'

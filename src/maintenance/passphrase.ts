@@ -1,5 +1,5 @@
 import { randomBytes, scryptSync } from 'node:crypto'
-import { decrypt, encrypt } from '../kit/secret-box.ts'
+import { decrypt, encrypt } from '../kit/crypto/secret-box.ts'
 
 /** Each guess takes about a third of a second and 128 MB. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }

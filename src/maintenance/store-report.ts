@@ -1,4 +1,4 @@
-import type { Measured, Metrics } from '../kit/metrics.ts'
+import type { Measured, Metrics } from '../kit/telemetry/metrics.ts'
 import type { Store } from '../store/store.ts'
 
 /** Metrics that are queried from the store periodically, not at every scrape. */

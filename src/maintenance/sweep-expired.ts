@@ -1,4 +1,4 @@
-import { isoMillis } from '../kit/clock.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { Config } from '../server/config.ts'
 import type { Store } from '../store/store.ts'
 import type { SweepTimes } from './trusted-clock.ts'

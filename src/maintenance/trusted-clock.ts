@@ -1,6 +1,6 @@
-import { type Clock, isoSeconds } from '../kit/clock.ts'
-import type { Log } from '../kit/log.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
+import { type Clock, isoSeconds } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
 
 interface SettledClockOptions {

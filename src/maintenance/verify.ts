@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { EventSecrets } from '../auth/event-secrets.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
+import { KeyRing, type MasterKey } from '../kit/crypto/key-ring.ts'
 import { readMasterKeys } from '../server/data-folder.ts'
 import {
   auditFlawIn,

@@ -1,5 +1,5 @@
-import type { Metrics } from '../kit/metrics.ts'
-import { NetworkShares } from '../kit/network-shares.ts'
+import { NetworkShares } from '../kit/queues/network-shares.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { Broadcast } from './broadcast.ts'
 import { HttpViewer } from './viewer.ts'
 

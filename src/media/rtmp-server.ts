@@ -1,9 +1,9 @@
 /** Accepts publishers over RTMP. What they may publish, and what becomes of it, is up to `Ingest`. */
 import { randomBytes } from 'node:crypto'
 import type { Socket, TCPSocketListener } from 'bun'
-import type { Log } from '../kit/log.ts'
 import { toNetwork } from '../kit/network.ts'
-import { type BucketSize, refill, type TokenBucket } from '../kit/token-buckets.ts'
+import { type BucketSize, refill, type TokenBucket } from '../kit/queues/token-buckets.ts'
+import type { Log } from '../kit/telemetry/log.ts'
 import { ProtocolError } from './rtmp/protocol-error.ts'
 import { type MediaMessage, Publisher, type PublishRequest } from './rtmp/publisher.ts'
 

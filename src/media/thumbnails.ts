@@ -4,8 +4,8 @@
  * in 30 s decodes each of them less often. Requests only read what was decoded: they start nothing.
  */
 import { repeatedly } from '../kit/lifetime.ts'
-import type { Log } from '../kit/log.ts'
-import type { Measured, Metrics } from '../kit/metrics.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import type { Measured, Metrics } from '../kit/telemetry/metrics.ts'
 import { type Decoding, decodeKeyFrame, type Jpeg, THUMBNAIL_SIZES } from './ffmpeg.ts'
 
 const PERIOD_MILLISECONDS = 30_000

@@ -1,4 +1,4 @@
-import { MovableClock } from '../kit/clock.ts'
+import { MovableClock } from '../kit/time/clock.ts'
 import { Faults } from './faults.ts'
 import { RequestJournal } from './request-journal.ts'
 

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../contract/problem.ts'
-import { isoMillis } from '../kit/clock.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { Services } from './implement.ts'
 
 /** Gives a channel a new stream key; the old one stays valid for the grace period. A running broadcast is not interrupted. */

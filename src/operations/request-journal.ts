@@ -5,8 +5,8 @@
  */
 import { operations } from '../contract/index.ts'
 import type { RecordedRequest } from '../contract/resources/recorded-request.ts'
-import { isoMillis } from '../kit/clock.ts'
 import { splitPairs } from '../kit/text.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import { maskFields, maskText } from './mask-secrets.ts'
 
 const MAX_REQUESTS = 1000

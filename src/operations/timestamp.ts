@@ -1,9 +1,9 @@
 import { raise } from '../contract/problem.ts'
-import { isoSeconds, parseTimestamp } from '../kit/clock.ts'
+import { isoSeconds, parseTimestamp } from '../kit/time/clock.ts'
 
 /**
  * Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April; those are
- * malformed input, which is thrown as in `http/parse.ts`.
+ * malformed input, which is thrown as in `http/endpoint/parse.ts`.
  */
 export function toTimestamp(text: string): number {
   return (

@@ -1,5 +1,5 @@
-import type { Log } from '../kit/log.ts'
-import type { Measured } from '../kit/metrics.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import type { Measured } from '../kit/telemetry/metrics.ts'
 import type { DemoControls } from '../operations/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Config } from './config.ts'

@@ -1,10 +1,10 @@
 /** Recurring work of a running app: following the feed and the master keys, and sweeping the store in turn. */
 
-import { ClockSkips } from '../kit/clock-skips.ts'
 import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
-import type { Log } from '../kit/log.ts'
-import { repeaterOf } from '../kit/log-outages.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import { repeaterOf } from '../kit/telemetry/log-outages.ts'
+import { ClockSkips } from '../kit/time/clock-skips.ts'
 import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
 import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'

@@ -17,11 +17,11 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mintSecret } from '../auth/tokens.ts'
-import { isoMillis } from '../kit/clock.ts'
+import { KeyRing, type MasterKey, masterKeysText, parseMasterKeys } from '../kit/crypto/key-ring.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
-import { KeyRing, type MasterKey, masterKeysText, parseMasterKeys } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../kit/small-file.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import type { Config } from './config.ts'
 
 /** The two secrets in the data folder; settings can provide them instead. */

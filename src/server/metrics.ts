@@ -5,9 +5,9 @@
 import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from '../auth/password-hash.ts'
 import { passwords } from '../auth/passwords.ts'
-import { logLines } from '../kit/log.ts'
-import { exposition, type Measured, type MetricFamily, Metrics } from '../kit/metrics.ts'
-import { ProcessMetrics } from '../kit/process-metrics.ts'
+import { logLines } from '../kit/telemetry/log.ts'
+import { exposition, type Measured, type MetricFamily, Metrics } from '../kit/telemetry/metrics.ts'
+import { ProcessMetrics } from '../kit/telemetry/process-metrics.ts'
 import { VERSION } from './version.ts'
 
 /** Collects the metrics of all processes on the same port, distinguished by a label. */

@@ -6,8 +6,8 @@
 import { tmpdir } from 'node:os'
 import { type Networks, readNetworks } from '../http/client-address.ts'
 import { hostUrls } from '../kit/connection-url.ts'
-import { type MasterKey, parseMasterKeys } from '../kit/key-ring.ts'
-import { LOG_LEVELS, type LogLevel } from '../kit/log.ts'
+import { type MasterKey, parseMasterKeys } from '../kit/crypto/key-ring.ts'
+import { LOG_LEVELS, type LogLevel } from '../kit/telemetry/log.ts'
 
 export interface Setting<T = unknown> extends Details {
   readonly name: string

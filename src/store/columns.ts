@@ -1,6 +1,8 @@
 /**
  * The columns of a resource, listed once: selects, inserts, updates and the decoding of rows follow from the list. A new
- * column is a line in the list of its resource, beside the schema and the contract.
+ * column is a line in the list of its resource (`queries/channels.ts`), beside the schema, the contract
+ * (`contract/resources/channel.ts`) and its meaning for operators (`contract/admin/fields.ts`); the API, import, export,
+ * command line and console follow.
  */
 import type { Transaction } from './database.ts'
 import { insertRows } from './insert-rows.ts'

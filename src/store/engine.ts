@@ -1,5 +1,5 @@
 import type { Author } from '../domain/audit.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import type { CommandName } from './command-list.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'

@@ -29,8 +29,8 @@
  * - A command that has committed does not fail because the feed cannot be read. The next read catches up.
  * - `inStepAt` moves only when the feed was read to its end.
  */
-import type { Log } from '../kit/log.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import type { Log } from '../kit/telemetry/log.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 

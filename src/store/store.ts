@@ -1,7 +1,7 @@
 import type { TransferLine } from '../contract/resources/transfer.ts'
 import type { Author } from '../domain/audit.ts'
 import { moveDecimalIds } from '../kit/id.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './command-list.ts'
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'

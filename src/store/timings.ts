@@ -1,7 +1,7 @@
 /** Durations of commands and queries, and outcomes of commands. */
 
-import { Histogram, SECONDS } from '../kit/histogram.ts'
-import type { Metrics } from '../kit/metrics.ts'
+import { Histogram, SECONDS } from '../kit/telemetry/histogram.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type CommandName, commands } from './command-list.ts'
 import type { Database } from './database.ts'
 import { Conflict, Unavailable } from './errors.ts'

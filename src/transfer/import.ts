@@ -33,7 +33,7 @@
  */
 import type { ImportEvent } from '../contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferLine, type TransferType } from '../contract/resources/transfer.ts'
-import type { Clock } from '../kit/clock.ts'
+import type { Clock } from '../kit/time/clock.ts'
 import type { Counts, ImportResult } from '../store/transfer/import-lines.ts'
 import { LINE_TYPES } from '../store/transfer/line-types.ts'
 import { linesOf, type NumberedLine } from './lines.ts'

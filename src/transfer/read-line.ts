@@ -9,8 +9,8 @@ import {
   transferLines,
 } from '../contract/resources/transfer.ts'
 import { checkText, createShapeCheck, type Fields } from '../domain/input.ts'
-import { isoMillis, isoSeconds, parseTimestamp } from '../kit/clock.ts'
 import { lazy } from '../kit/lazy.ts'
+import { isoMillis, isoSeconds, parseTimestamp } from '../kit/time/clock.ts'
 
 /** Why a line is invalid. */
 export class LineViolation extends Error {

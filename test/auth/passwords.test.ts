@@ -1,8 +1,8 @@
 /** The queue of password checks: who waits behind whom, who is refused, and that nothing runs for those who left. */
 import { describe, expect, test } from 'bun:test'
 import { PasswordQueue, PasswordsBusy, passwords, type Requester } from '../../src/auth/passwords.ts'
-import type { Patience } from '../../src/kit/bounded-queue.ts'
-import { Metrics } from '../../src/kit/metrics.ts'
+import type { Patience } from '../../src/kit/queues/bounded-queue.ts'
+import { Metrics } from '../../src/kit/telemetry/metrics.ts'
 
 const stranger = (address: string): Requester => ({ lane: 'stranger', address })
 const known = (account: string, browser = `browser of ${account}`): Requester => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { isWellFormed, mintSecret } from '../../src/auth/tokens.ts'
-import { KeyRing } from '../../src/kit/key-ring.ts'
-import { SecretBox } from '../../src/kit/secret-box.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
+import { SecretBox } from '../../src/kit/crypto/secret-box.ts'
 
 const key = (id: string, fill: number) => ({ id, bytes: new Uint8Array(32).fill(fill) })
 

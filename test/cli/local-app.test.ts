@@ -1,6 +1,6 @@
 /** What a verb on a store reads and starts: no more than its request needs, however much is live. */
 import { expect, test } from 'bun:test'
-import { createLog } from '../../src/kit/log.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { type LocalApp, openLocalApp } from '../../src/server/local-app.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'

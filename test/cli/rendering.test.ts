@@ -18,7 +18,7 @@ import { formatCell, objectValue, referencesIn, toColumn } from '../../src/cli/v
 import { presenterFor } from '../../src/cli/verbs/show.ts'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import type { Client } from '../../src/client/index.ts'
-import { clockTime } from '../../src/kit/clock-time.ts'
+import { clockTime } from '../../src/kit/time/clock-time.ts'
 
 const plain = (...forms: string[]): Cell => forms.map(text => [{ text }]) as unknown as Cell
 const textIn = (form: readonly { readonly text: string }[]) => form.map(({ text }) => text).join('')

@@ -1,8 +1,8 @@
 /** What a search among 100,000 live channels costs, compared with one look at every stream on the same machine. */
 import { beforeAll, expect, test } from 'bun:test'
 import { Directory } from '../../src/directory/directory.ts'
-import { fits, parseChannelSearch } from '../../src/domain/channel-search.ts'
-import { parseSiteSearch } from '../../src/domain/site-search.ts'
+import { fits, parseChannelSearch } from '../../src/domain/search/channel-search.ts'
+import { parseSiteSearch } from '../../src/domain/search/site-search.ts'
 import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { LiveStream } from '../../src/store/feed.ts'
 import { live } from './world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isRegisteredRedirect, withParameters } from '../../src/domain/redirect.ts'
+import { isRegisteredRedirect, withParameters } from '../../src/domain/oauth/redirect.ts'
 
 const REGISTERED = [
   'https://app.example.com/callback',

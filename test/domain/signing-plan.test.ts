@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { signingPlan } from '../../src/domain/signing-plan.ts'
+import { signingPlan } from '../../src/domain/oauth/signing-plan.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE

@@ -1,8 +1,8 @@
 /** What looks after events: retention, rotation of master keys, and the check of a store. */
 import { describe, expect, test } from 'bun:test'
 import { EventSecrets } from '../../src/auth/event-secrets.ts'
-import { isoMillis } from '../../src/kit/clock.ts'
-import { KeyRing } from '../../src/kit/key-ring.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
+import { isoMillis } from '../../src/kit/time/clock.ts'
 import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import type { Key } from '../../src/contract/page.ts'
-import { type Bookmark, Cursors } from '../../src/http/cursor.ts'
-import { KeyRing, type MasterKey } from '../../src/kit/key-ring.ts'
+import { type Bookmark, Cursors } from '../../src/http/endpoint/cursor.ts'
+import { KeyRing, type MasterKey } from '../../src/kit/crypto/key-ring.ts'
 import { anyCharacter, runs } from '../support/properties.ts'
 
 const masterKey = (id: string): MasterKey => ({ id, bytes: new Uint8Array(randomBytes(32)) })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ResponseHeaders } from '../../src/http/response-headers.ts'
+import { ResponseHeaders } from '../../src/http/responses/response-headers.ts'
 
 const RATES = ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset']
 const allowance = (remaining: number, reset: number) => ({ allowed: true, limit: 800, remaining, reset })

@@ -1,9 +1,9 @@
 /** Rate limits over several processes: the sum is the limit, whichever process is called. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LOGIN_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
-import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
-import type { Allowance } from '../../src/http/rate-limit.ts'
-import { exposition, Metrics } from '../../src/kit/metrics.ts'
+import { LeasedLimiter } from '../../src/http/limits/leased-limiter.ts'
+import type { Allowance } from '../../src/http/limits/rate-limit.ts'
+import { exposition, Metrics } from '../../src/kit/telemetry/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/store/stores.ts'

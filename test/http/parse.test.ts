@@ -13,7 +13,7 @@ import { defineOperation } from '../../src/contract/operation.ts'
 import { Problem, type ProblemName } from '../../src/contract/problem.ts'
 import { Type } from '../../src/contract/schema.ts'
 import type { Fields } from '../../src/domain/input.ts'
-import { createInputReader, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
+import { createInputReader, parseJsonObject, parseQuery } from '../../src/http/endpoint/parse.ts'
 import { anyCharacter, runs } from '../support/properties.ts'
 
 const streams = createInputReader(getStreams)

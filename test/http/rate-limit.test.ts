@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
-import { LocalLimiter } from '../../src/http/rate-limit.ts'
+import { LocalLimiter } from '../../src/http/limits/rate-limit.ts'
 import { RequestContext } from '../../src/http/request-context.ts'
 
 const anonymous = { kind: 'anonymous' } as const

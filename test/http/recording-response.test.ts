@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRange } from '../../src/http/recording-response.ts'
+import { readRange } from '../../src/http/responses/recording-response.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
 describe('a range of bytes', () => {

@@ -1,8 +1,8 @@
 /** What happens to requests when more arrive than a process can answer. */
 import { describe, expect, test } from 'bun:test'
-import { type Need, RequestQueue } from '../../src/http/request-queue.ts'
-import { createLog } from '../../src/kit/log.ts'
-import { exposition, Metrics } from '../../src/kit/metrics.ts'
+import { type Need, RequestQueue } from '../../src/http/limits/request-queue.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
+import { exposition, Metrics } from '../../src/kit/telemetry/metrics.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
 const PLACES = 128

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../../src/domain/caller.ts'
-import { ResponseCache } from '../../src/http/response-cache.ts'
+import { ResponseCache } from '../../src/http/endpoint/response-cache.ts'
 
 const anonymous: Caller = { kind: 'anonymous' }
 const app: Caller = { kind: 'app', client_id: 'c', organization_id: null }

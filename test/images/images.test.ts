@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ImageName } from '../../src/images/image-name.ts'
 import { Images } from '../../src/images/images.ts'
 import { type Image, render } from '../../src/images/render.ts'
-import { Metrics } from '../../src/kit/metrics.ts'
+import { Metrics } from '../../src/kit/telemetry/metrics.ts'
 
 const nameOf = (id: number, side = 64): ImageName => ({
   kind: 'users',

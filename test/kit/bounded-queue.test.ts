@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { BoundedQueue, FirstComeLine } from '../../src/kit/bounded-queue.ts'
+import { BoundedQueue, FirstComeLine } from '../../src/kit/queues/bounded-queue.ts'
 
 class Refused extends Error {}
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ClockSkips } from '../../src/kit/clock-skips.ts'
+import { ClockSkips } from '../../src/kit/time/clock-skips.ts'
 
 test('a clock that is set forward skips time, one that runs or is set back does not', () => {
   const times = { clock: 1_000_000, steady: 0 }

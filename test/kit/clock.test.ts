@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isoMillis } from '../../src/kit/clock.ts'
+import { isoMillis } from '../../src/kit/time/clock.ts'
 import { isUuid, uuidBytes, uuidText } from '../../src/kit/uuid.ts'
 
 /** From year -1000 to 11000. */

@@ -1,7 +1,7 @@
 /** No member can fill the queue for the others, and all who wait take turns. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { FairQueue, type QueuePlace } from '../../src/kit/fair-queue.ts'
+import { FairQueue, type QueuePlace } from '../../src/kit/queues/fair-queue.ts'
 
 const LIMITS = { perMember: 3, perGroup: 6, total: 24 }
 

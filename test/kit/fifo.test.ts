@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fifo } from '../../src/kit/fifo.ts'
+import { Fifo } from '../../src/kit/queues/fifo.ts'
 
 test('has the items of an array that is pushed to, shifted and searched', () => {
   const steps = fc.array(

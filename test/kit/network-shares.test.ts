@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { NetworkShares } from '../../src/kit/network-shares.ts'
+import { NetworkShares } from '../../src/kit/queues/network-shares.ts'
 
 /** How many places the addresses get, one after the other, until one is refused. */
 function takenFrom(places: NetworkShares, addresses: (n: number) => string): number {

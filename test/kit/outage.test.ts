@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Outage } from '../../src/kit/outage.ts'
+import { Outage } from '../../src/kit/telemetry/outage.ts'
 
 describe('an outage', () => {
   test('is reported when it begins, every five seconds, and when it ends', () => {

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseMasterKeys } from '../../src/kit/key-ring.ts'
+import { parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
 import { type Environment, endAllProcesses } from '../support/cli/strand-process.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'

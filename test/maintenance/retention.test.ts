@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
+import { isoMillis, isoSeconds } from '../../src/kit/time/clock.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/store/stores.ts'

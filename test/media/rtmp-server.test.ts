@@ -1,7 +1,7 @@
 /** Limits of the RTMP listener (D-126), with an ingest that needs no store. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { createLog } from '../../src/kit/log.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { type RtmpOptions, RtmpServer } from '../../src/media/rtmp-server.ts'
 import { closedAfter, INCOMPLETE } from '../support/media/rtmp-attacks.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLog } from '../../src/kit/log.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
 import { RtmpServer } from '../../src/media/rtmp-server.ts'
 import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
 

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { operations } from '../../src/contract/index.ts'
 import { openapiDocument } from '../../src/contract/reference/openapi.ts'
-import { sha256Hex } from '../../src/kit/digest.ts'
+import { sha256Hex } from '../../src/kit/crypto/digest.ts'
 
 const FILE = 'test/repo/contract-hashes.txt'
 const UPDATE = 'UPDATE_GOLDEN=1 npm test -- test/repo/contract-hashes.test.ts'

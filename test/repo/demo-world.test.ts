@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { demoSecret } from '../../src/demo/demo-secret.ts'
 import { planWorld } from '../../src/demo/world.ts'
-import { sha256Hex } from '../../src/kit/digest.ts'
-import { KeyRing } from '../../src/kit/key-ring.ts'
+import { sha256Hex } from '../../src/kit/crypto/digest.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import type { Step } from '../../src/store/command-list.ts'
 
 /** The world that `npm start` serves, as one text. */

@@ -201,7 +201,7 @@ test('every problem is declared by an operation, or belongs to all of them, to p
   const declared = new Set<string | undefined>(
     operations.flatMap(({ problems, exactlyOneProblem }) => [...problems, exactlyOneProblem]),
   )
-  const unknownRoutes = readFileSync('src/http/unknown-route.ts', 'utf8')
+  const unknownRoutes = readFileSync('src/http/endpoint/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
   const broadcasts = ['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere']

@@ -1,6 +1,6 @@
 /** The account page: applications, sessions and the password are the person's own. */
 import { expect, test } from 'bun:test'
-import { isoMillis } from '../../src/kit/clock.ts'
+import { isoMillis } from '../../src/kit/time/clock.ts'
 import {
   allow,
   authorizeLink,

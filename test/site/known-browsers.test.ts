@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { KeyRing } from '../../src/kit/key-ring.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { KnownBrowsers } from '../../src/site/request/known-browsers.ts'
 
 const key = (id: string, byte: number) => ({ id, bytes: Buffer.alloc(32, byte) })

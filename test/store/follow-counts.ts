@@ -1,7 +1,7 @@
 /** What the tests of both tiers share: many follows, unfollows, deletions and imports at once, on two nodes. */
 import { expect } from 'bun:test'
-import { isoSeconds } from '../../src/kit/clock.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
+import { isoSeconds } from '../../src/kit/time/clock.ts'
 import { Conflict, Unavailable } from '../../src/store/errors.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'

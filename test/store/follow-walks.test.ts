@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Key, Page, PageRequest } from '../../src/contract/page.ts'
-import { isoSeconds } from '../../src/kit/clock.ts'
+import { isoSeconds } from '../../src/kit/time/clock.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { followedSortKey, followerSortKey } from '../../src/store/queries/follows.ts'

@@ -1,7 +1,7 @@
 /** A primary whose timeline is older than that of the one before: a failover was undone, or it has not noticed one. */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { createLog } from '../../src/kit/log.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { createStore, type Store } from '../../src/store/store.ts'

@@ -1,7 +1,7 @@
 /** Several hosts, and what becomes of reads and writes while the server is away. */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { createLog } from '../../src/kit/log.ts'
+import { createLog } from '../../src/kit/telemetry/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { translatePostgresError } from '../../src/store/postgres/postgres-connection.ts'

@@ -1,7 +1,7 @@
 /** Lines with fewer fields than those of an export, as in a file that is written by hand. */
 import { describe, expect, test } from 'bun:test'
 import { MAX_EDITORS } from '../../src/contract/resources/channel.ts'
-import { isoSeconds } from '../../src/kit/clock.ts'
+import { isoSeconds } from '../../src/kit/time/clock.ts'
 import { engines } from '../support/server.ts'
 import { textOf, withStations } from './round-trip.ts'
 import { exported, imported, type Station } from './stations.ts'

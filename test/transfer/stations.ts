@@ -1,7 +1,7 @@
 /** A store with what an import and an export need beside it. */
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { systemClock } from '../../src/kit/clock.ts'
-import { KeyRing } from '../../src/kit/key-ring.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
+import { systemClock } from '../../src/kit/time/clock.ts'
 import { exportLines } from '../../src/transfer/export.ts'
 import { Import, type ImportOptions, type ImportServices } from '../../src/transfer/import.ts'
 import { spool } from '../../src/transfer/spool.ts'

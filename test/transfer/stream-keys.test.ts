@@ -1,8 +1,8 @@
 /** Stream keys that a file gives to users who had them before, or under another name. */
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { isoMillis } from '../../src/kit/clock.ts'
-import { KeyRing } from '../../src/kit/key-ring.ts'
+import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
+import { isoMillis } from '../../src/kit/time/clock.ts'
 import { reseal, STREAM_KEY_KINDS } from '../../src/maintenance/key-rotation.ts'
 import { newMasterKey } from '../../src/server/data-folder.ts'
 import { engines } from '../support/server.ts'

@@ -2,8 +2,8 @@
 import { CONTENT_LABELS } from '../../src/contract/resources/content-label.ts'
 import type { TransferLine } from '../../src/contract/resources/transfer.ts'
 import { BROADCASTER_TYPES } from '../../src/contract/resources/user.ts'
-import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
+import { isoMillis, isoSeconds } from '../../src/kit/time/clock.ts'
 
 const TITLES = ['', 'Dive', '"quoted" \\ back', '深海 🦦', 'tab\there', 'line\nbreak', '\u2028', 'é']
 

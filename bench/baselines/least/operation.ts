@@ -1,6 +1,6 @@
 import type { Key } from '../../../src/contract/page.ts'
-import type { Cursors } from '../../../src/http/cursor.ts'
-import type { KeyRing } from '../../../src/kit/key-ring.ts'
+import type { Cursors } from '../../../src/http/endpoint/cursor.ts'
+import type { KeyRing } from '../../../src/kit/crypto/key-ring.ts'
 import type { LeastReader } from './reader.ts'
 
 /** As many rows as a page has by default. */

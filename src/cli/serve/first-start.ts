@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Log } from '../../kit/log.ts'
+import type { Log } from '../../kit/telemetry/log.ts'
 import type { Config } from '../../server/config.ts'
 import { storeFilePath } from '../../server/data-folder.ts'
 import { paintFor } from '../terminal/colour.ts'

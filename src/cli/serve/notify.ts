@@ -1,4 +1,4 @@
-import type { Log } from '../../kit/log.ts'
+import type { Log } from '../../kit/telemetry/log.ts'
 
 /**
  * Notifies systemd that the server is ready, for units of `Type=notify`. It runs systemd-notify, which inherits

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { refuseDemoWorld } from '../../demo/demo.ts'
-import { createLog, type Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { createLog, type Log } from '../../kit/telemetry/log.ts'
 import { type Address, type Config, formatUrl, isLoopback } from '../../server/config.ts'
 import { PORT_FLAGS, startServer } from '../../server/serve.ts'
 import { describeSetting, SETTINGS, settings } from '../../server/settings.ts'

@@ -1,5 +1,5 @@
-import type { Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import type { Log } from '../../kit/telemetry/log.ts'
 import { onStopSignal } from '../terminal/interruption.ts'
 
 /**

@@ -4,8 +4,8 @@
  * result, which `strand_workers_answering` shows.
  */
 
-import { byWorker, type MetricFamily, Metrics } from '../../kit/metrics.ts'
-import { withTimeout } from '../../kit/with-timeout.ts'
+import { byWorker, type MetricFamily, Metrics } from '../../kit/telemetry/metrics.ts'
+import { withTimeout } from '../../kit/time/with-timeout.ts'
 
 const COLLECT_MILLISECONDS = 1000
 /** Longer, because the supervisor may have to wait for a worker that hangs. */

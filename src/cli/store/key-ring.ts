@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { KeyRing } from '../../kit/key-ring.ts'
+import { KeyRing } from '../../kit/crypto/key-ring.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import {
   addMasterKey,

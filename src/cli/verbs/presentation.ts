@@ -1,6 +1,6 @@
 /** How fields of responses look on a terminal: headings, alignment, local times, names beside ids, colour. */
 import { fieldNamed, isReferenced, parseSubject, statusTone, type Tone } from '../../contract/admin/fields.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Style } from '../terminal/colour.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Cell, Column, Form, Span } from '../terminal/table.ts'

@@ -1,5 +1,5 @@
 import { listAudit } from '../../contract/control/audit.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { auditSortKey } from '../../store/queries/audit-rows.ts'
 import { answerPage, implement } from '../implement.ts'
 import { toTimestamp } from '../timestamp.ts'

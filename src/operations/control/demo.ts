@@ -13,7 +13,7 @@ import {
 import { refuse } from '../../contract/problem.ts'
 import { MAX_FAULTS } from '../../contract/resources/fault.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
-import { isoMillis, parseTimestamp } from '../../kit/clock.ts'
+import { isoMillis, parseTimestamp } from '../../kit/time/clock.ts'
 import type { DemoControls } from '../demo-controls.ts'
 import { violationIn } from '../faults.ts'
 import { implement } from '../implement.ts'

@@ -7,7 +7,7 @@ import {
   resendDelivery,
 } from '../../contract/control/events.ts'
 import { refuse } from '../../contract/problem.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { asEventDelivery, deliverySortKey, eventSortKey } from '../../store/queries/event-deliveries.ts'
 import { asEventSubscription, subscriptionSortKey } from '../../store/queries/event-subscriptions.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'

@@ -7,7 +7,7 @@ import {
   rotateMediaServerSecret,
 } from '../../contract/control/media-servers.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { mediaServerSortKey } from '../../store/queries/media-servers.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 

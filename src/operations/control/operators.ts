@@ -1,6 +1,6 @@
 import { hashToken, mintSecret } from '../../auth/tokens.ts'
 import { createOperator, deleteOperator, listOperators } from '../../contract/control/operators.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { operatorSortKey } from '../../store/queries/operators.ts'
 import { answerPage, implement } from '../implement.ts'
 

@@ -5,7 +5,7 @@ import {
   readStreamKey,
 } from '../../contract/control/stream-keys.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { extraKeySortKey } from '../../store/queries/stream-keys.ts'
 import { answerStreamKey } from '../answer-stream-key.ts'
 import { answerPage, implement } from '../implement.ts'

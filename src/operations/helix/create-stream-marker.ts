@@ -1,6 +1,6 @@
 import { createStreamMarker } from '../../contract/helix/create-stream-marker.ts'
 import { theUser } from '../../domain/access.ts'
-import { sha256Hex } from '../../kit/digest.ts'
+import { sha256Hex } from '../../kit/crypto/digest.ts'
 import { hexId } from '../../kit/id.ts'
 import { answerOne, implement } from '../implement.ts'
 

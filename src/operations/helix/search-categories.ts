@@ -1,6 +1,6 @@
 import { searchCategories } from '../../contract/helix/search-categories.ts'
 import { refuse } from '../../contract/problem.ts'
-import { parseGameSearch } from '../../domain/game-search.ts'
+import { parseGameSearch } from '../../domain/search/game-search.ts'
 import { foundSortKey } from '../../store/queries/game-search.ts'
 import { implement } from '../implement.ts'
 import { renderCategory } from '../render-category.ts'

@@ -3,7 +3,7 @@ import { imageUrl } from '../../contract/image-urls.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { FoundChannel } from '../../contract/resources/found-channel.ts'
 import type { FoundStream } from '../../directory/channel-search.ts'
-import { foundKey, parseChannelSearch } from '../../domain/channel-search.ts'
+import { foundKey, parseChannelSearch } from '../../domain/search/channel-search.ts'
 import type { MatchingChannel } from '../../store/queries/channel-search.ts'
 import { implement } from '../implement.ts'
 

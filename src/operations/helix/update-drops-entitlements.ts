@@ -3,7 +3,7 @@ import { isRefusal } from '../../contract/problem.ts'
 import { entitlementReach } from '../../domain/access.ts'
 import { actorName } from '../../domain/caller.ts'
 import { distinctIds } from '../../domain/entitlement.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { implement } from '../implement.ts'
 
 export const handleUpdateDropsEntitlements = implement(

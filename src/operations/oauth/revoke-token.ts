@@ -1,7 +1,7 @@
 import { hashToken, isWellFormed } from '../../auth/tokens.ts'
 import { revokeToken } from '../../contract/oauth/revoke-token.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { implement, type Services } from '../implement.ts'
 
 export const handleRevokeToken = implement(revokeToken, async ({ body }, services) => {

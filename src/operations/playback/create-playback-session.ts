@@ -1,7 +1,7 @@
 import { createPlaybackSession } from '../../contract/playback/create-playback-session.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { HEARTBEAT_SECONDS } from '../../domain/playback.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { counted } from '../format/numbers.ts'
 import { minute } from '../format/times.ts'
 

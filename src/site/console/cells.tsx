@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { fieldNamed, parseSubject, statusTone } from '../../contract/admin/fields.ts'
 import { tableAt } from '../../contract/admin/index.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Row } from './operator-api.ts'
 import { consolePath } from './paths.ts'
 import { findReferenced } from './references.ts'

@@ -3,7 +3,7 @@
  * process; a point of the history has rates and quantiles between two readings. It is kept in memory and bounded: a fixed
  * number of points, and readings by operation only as far back as the table of operations looks.
  */
-import type { MetricFamily } from '../../kit/metrics.ts'
+import type { MetricFamily } from '../../kit/telemetry/metrics.ts'
 import type { HistoryPoint } from '../charts/console-charts.ts'
 import { quantile } from './quantile.ts'
 

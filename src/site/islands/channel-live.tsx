@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The title, game and numbers of a live channel, as they change. */
 import { useState } from 'preact/hooks'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { directoryLink } from '../components/filters.tsx'
 import type { Following } from '../components/follow.tsx'

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The player. The server renders its parts; without a script it shows a picture and where the video is. */
 import { useEffect, useRef } from 'preact/hooks'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { island } from '../scripts/island.tsx'
 
 interface PlayerProps {

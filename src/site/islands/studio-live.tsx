@@ -2,7 +2,7 @@
 /** The broadcast while it runs: preview, viewers, and what the encoder sends. */
 import { useEffect, useState } from 'preact/hooks'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { addPoint, type History, keepHistory, keptHistory, readHistory } from '../charts/viewer-history.ts'
 import { Fact, Facts } from '../components/facts.tsx'

@@ -2,7 +2,7 @@
 /** The markers of the latest video: add them while live, with a button or the key m; rename, delete, export. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { videoMoment } from '../../domain/timeline.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { Form } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { api } from '../scripts/api.ts'

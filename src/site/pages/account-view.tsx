@@ -2,7 +2,7 @@
 /** The account page: what belongs to the user, connected applications, sessions, password. */
 
 import { describeScope } from '../../contract/scope-texts.ts'
-import { knownFirst } from '../../domain/scopes.ts'
+import { knownFirst } from '../../domain/oauth/scopes.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Field, Form, type FormToken, Notice } from '../components/form.tsx'

@@ -1,7 +1,7 @@
 /** The account page: connected applications, sessions, password. */
 import { type Attempt, countAttempt } from '../../auth/attempts.ts'
 import { PasswordsBusy, passwords } from '../../auth/passwords.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
 import { expiredFormPage } from '../render/problem-page.tsx'

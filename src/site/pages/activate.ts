@@ -1,7 +1,7 @@
 /** GET and POST /activate: the user enters the code shown on a device, reviews the request, and decides. */
 import { type Attempt, countAttempt } from '../../auth/attempts.ts'
 import { OPENID } from '../../contract/scope.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { PageAnswer } from '../render/page.ts'
 import { expiredFormPage } from '../render/problem-page.tsx'

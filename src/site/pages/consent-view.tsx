@@ -2,7 +2,7 @@
 /** What an application or a device asks for, and the user's decision. */
 import { isKnownScope } from '../../contract/scope.ts'
 import { describeScope } from '../../contract/scope-texts.ts'
-import { knownFirst } from '../../domain/scopes.ts'
+import { knownFirst } from '../../domain/oauth/scopes.ts'
 import { Field, Form, FormPanel, type FormToken, Notice } from '../components/form.tsx'
 import type { Page } from '../render/page.ts'
 

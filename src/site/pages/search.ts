@@ -1,8 +1,8 @@
 /** What people find on the site: channels by any part of their names, live ones by title and tags too, and games (D-162). */
 
-import { parseGameSearch } from '../../domain/game-search.ts'
-import { normalizeName } from '../../domain/normalize-name.ts'
-import { FOUND_IN, parseSiteSearch, placeInName, type SiteSearch } from '../../domain/site-search.ts'
+import { parseGameSearch } from '../../domain/search/game-search.ts'
+import { normalizeName } from '../../domain/search/normalize-name.ts'
+import { FOUND_IN, parseSiteSearch, placeInName, type SiteSearch } from '../../domain/search/site-search.ts'
 import { directoryLink, type Named } from '../components/filters.tsx'
 import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import type { Suggestion } from '../components/suggestions.tsx'

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { videoMoment } from '../../domain/timeline.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Fact, Facts } from '../components/facts.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'

@@ -1,6 +1,6 @@
 /** A recording: starts where the link points to, and seeks with the index of its key frames. */
 import mpegts from 'mpegts.js'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Playback } from './controls.ts'
 import { bufferedRanges, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'

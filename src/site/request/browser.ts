@@ -4,9 +4,9 @@
  * an encrypted connection.
  */
 import { raise } from '../../contract/problem.ts'
+import type { Proofs } from '../../kit/crypto/signed-text.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { readBody } from '../../kit/read-body.ts'
-import type { Proofs } from '../../kit/signed-text.ts'
 import type { Pairs } from '../../kit/text.ts'
 import { type FieldName, PageFields, readPairs } from './fields.ts'
 

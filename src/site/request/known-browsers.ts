@@ -6,9 +6,9 @@
  * A mark is a MAC of the browser, the account and its password hash. It does not identify the account, cannot be moved to
  * another browser or account, and becomes invalid when the password changes, also for a thief who logged in once.
  */
-import { hmacSha256, sameSecret } from '../../kit/digest.ts'
+import { hmacSha256, sameSecret } from '../../kit/crypto/digest.ts'
+import type { KeyRing } from '../../kit/crypto/key-ring.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
-import type { KeyRing } from '../../kit/key-ring.ts'
 
 export interface Account {
   readonly id: string

@@ -3,7 +3,7 @@
 import type { ChannelEditor, ChannelInformation } from '../../contract/resources/channel.ts'
 import type { MarkerFormat } from '../../contract/resources/marker-file.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
-import { clockTime } from '../../kit/clock-time.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { EditedChannel } from '../../store/queries/channels.ts'
 import { Avatar } from '../components/avatar.tsx'

@@ -1,4 +1,4 @@
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql, storeClock } from '../sql/tag.ts'
 import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'

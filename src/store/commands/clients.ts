@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Client } from '../../contract/resources/client.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
-import { isRegisteredRedirect } from '../../domain/redirect.ts'
+import { isRegisteredRedirect } from '../../domain/oauth/redirect.ts'
 import type { Transaction } from '../database.ts'
 import { clientColumns, clientQueries } from '../queries/clients.ts'
 import { isOneOf, sql } from '../sql/tag.ts'

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/user.ts'
-import { rememberedScopes } from '../../domain/scopes.ts'
+import { rememberedScopes } from '../../domain/oauth/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capCodes, capGrants } from './caps.ts'

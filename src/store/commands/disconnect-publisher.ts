@@ -1,4 +1,4 @@
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'

@@ -2,7 +2,7 @@
 import { findEventType } from '../../contract/events/event-types.ts'
 import type { SubscriptionStatus, TransportMethod } from '../../contract/resources/event-subscription.ts'
 import { topicsAbout } from '../../domain/event-subscription.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockRows, type Sql, sql } from '../sql/tag.ts'
 import { sendMessage } from './emit.ts'

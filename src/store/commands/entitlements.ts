@@ -15,7 +15,7 @@ import {
   updateStatus,
 } from '../../domain/entitlement.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Transaction } from '../database.ts'
 import {

@@ -9,7 +9,7 @@ import {
   MAX_SOCKETS_OF_USER,
   MAX_SUBSCRIPTIONS_OF_SOCKET,
 } from '../../domain/event-subscription.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import {
   type EventSubscriptionRow,

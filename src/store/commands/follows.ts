@@ -1,5 +1,5 @@
 import { refuse } from '../../contract/problem.ts'
-import { isoSeconds } from '../../kit/clock.ts'
+import { isoSeconds } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, type Sql, sql, valuesTable } from '../sql/tag.ts'
 import { emitFollows } from './channel-events.ts'

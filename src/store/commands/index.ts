@@ -37,15 +37,16 @@ export {
   openSession,
   reportEncoders,
 } from './publish-sessions.ts'
+export { giveBack, leasePoints, takeFromAll } from './rate-buckets.ts'
 export { purgeSubscriptions } from './remove-subscriptions.ts'
 export { resealSecrets } from './sealed-secrets.ts'
 export { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 export { recordTime } from './settled-time.ts'
-export { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 export { addSigningKey, removeSigningKeys } from './signing-keys.ts'
 export { dropSnapshot, restoreSnapshot, saveSnapshot } from './snapshot.ts'
 export { createStreamKey, deleteStreamKey, rotateStreamKey } from './stream-keys.ts'
 export { endStream, reportViewers, reportViewersFromJson, startStream } from './streams.ts'
 export { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
+export { takeTurn } from './turns.ts'
 export { deleteUser, describeUser, putUser } from './users.ts'
 export { changeVideo, deleteVideo, deleteVideos, noteRecording } from './videos.ts'

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { markerPosition } from '../../domain/timeline.ts'
-import { isoMillis, isoSeconds } from '../../kit/clock.ts'
+import { isoMillis, isoSeconds } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { lockRows, sql } from '../sql/tag.ts'
 import { emitMarker } from './channel-events.ts'

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { MediaServer } from '../../contract/resources/media-server.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { mediaServerColumns, mediaServerQueries } from '../queries/media-servers.ts'
 import { sql } from '../sql/tag.ts'

@@ -1,5 +1,5 @@
 import { countSessions } from '../../domain/playback.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { lapsedViewers } from '../queries/streams.ts'
 import { isOneOf, limitedTo, lockRows, sql, valuesTable } from '../sql/tag.ts'

@@ -1,5 +1,5 @@
 /** Deletes event subscriptions without holding up others for the deliveries that they have, which may be a million. */
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, sql } from '../sql/tag.ts'
 

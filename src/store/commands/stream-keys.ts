@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isValid } from '../queries/stream-keys.ts'
 import { isOneOf, lockRows, sql } from '../sql/tag.ts'

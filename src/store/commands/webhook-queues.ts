@@ -1,6 +1,6 @@
 /** Queues of webhook messages that cannot be sent yet; see `schema/001-tables.ts`. */
 import type { MessageQueues } from '../../domain/webhook-room.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, type Sql, sql, storeClock, valuesTable } from '../sql/tag.ts'
 

@@ -1,5 +1,5 @@
-import { isoMillis } from '../../kit/clock.ts'
-import { sha256Hex } from '../../kit/digest.ts'
+import { sha256Hex } from '../../kit/crypto/digest.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { type Migration, migrations } from '../schema/index.ts'
 import type { Dialect } from '../sql/tag.ts'
 import { type AppliedMigration, type SchemaState, stateOfSchema } from './schema-state.ts'

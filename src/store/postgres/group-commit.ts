@@ -30,7 +30,7 @@
  *
  * ADR 0040 has measurements: about six times as many changes per second as with a transaction for each command.
  */
-import { Batcher } from '../../kit/batcher.ts'
+import { Batcher } from '../../kit/queues/batcher.ts'
 import type { Job } from '../engine/run-command.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Overloaded } from '../errors.ts'

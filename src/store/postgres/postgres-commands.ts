@@ -10,8 +10,8 @@
  * At the end of a command, what it waits for is held by commits, which all of them need: there it waits longer.
  */
 import type { SQL } from 'bun'
-import { Histogram } from '../../kit/histogram.ts'
-import type { Metrics } from '../../kit/metrics.ts'
+import { Histogram } from '../../kit/telemetry/histogram.ts'
+import type { Metrics } from '../../kit/telemetry/metrics.ts'
 import { type CommandName, groupedChannel } from '../command-list.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from '../engine/deadlines.ts'
 import { type Job, runCommand, runGroup, type Writable } from '../engine/run-command.ts'

@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { withTimeout } from '../../kit/with-timeout.ts'
+import { withTimeout } from '../../kit/time/with-timeout.ts'
 import type { SchemaState } from '../engine/schema-state.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'

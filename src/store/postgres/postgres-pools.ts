@@ -1,8 +1,8 @@
 /** The connection pools of the primary, by kind of work. */
 import { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
-import type { Log } from '../../kit/log.ts'
-import type { Metrics } from '../../kit/metrics.ts'
+import type { Log } from '../../kit/telemetry/log.ts'
+import type { Metrics } from '../../kit/telemetry/metrics.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 
 export const READ_MILLISECONDS = 3000

@@ -3,7 +3,7 @@
  * refused, before it can read or write what it misunderstands, until the store is one that this program can serve.
  */
 import { repeatedly } from '../../kit/lifetime.ts'
-import type { Log } from '../../kit/log.ts'
+import type { Log } from '../../kit/telemetry/log.ts'
 import { requireServable, SchemaRefused, type SchemaState } from '../engine/schema-state.ts'
 import { Unavailable } from '../errors.ts'
 

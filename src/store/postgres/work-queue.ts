@@ -1,4 +1,4 @@
-import { BoundedQueue, FirstComeLine } from '../../kit/bounded-queue.ts'
+import { BoundedQueue, FirstComeLine } from '../../kit/queues/bounded-queue.ts'
 import { Overloaded } from '../errors.ts'
 
 /** A longer queue cannot be served within the time that callers wait. */

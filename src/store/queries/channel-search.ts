@@ -13,8 +13,8 @@
  * Both indexes omit display names that differ from the login by spaces only: the spellings of the query find those by login.
  */
 import type { Page, PageRequest } from '../../contract/page.ts'
-import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/channel-search.ts'
-import type { SiteSearch } from '../../domain/site-search.ts'
+import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/search/channel-search.ts'
+import type { SiteSearch } from '../../domain/search/site-search.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { orderBy } from '../keyset-order.ts'

@@ -4,7 +4,7 @@
  */
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import { uuidText } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { type Parameter, type Sql, sql, verbatim } from '../sql/tag.ts'

@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { DeliveryStatus, EventDelivery } from '../../contract/resources/event.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'

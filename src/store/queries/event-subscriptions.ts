@@ -4,7 +4,7 @@ import type {
   SubscriptionStatus,
   TransportMethod,
 } from '../../contract/resources/event-subscription.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'

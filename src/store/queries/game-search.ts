@@ -7,7 +7,7 @@
  */
 import type { Key, Page, PageRequest } from '../../contract/page.ts'
 import type { Game } from '../../contract/resources/game.ts'
-import { compareFound, FIT, type GameSearch, rateFit } from '../../domain/game-search.ts'
+import { compareFound, FIT, type GameSearch, rateFit } from '../../domain/search/game-search.ts'
 import type { Database } from '../database.ts'
 import { filteredPage, keysetPage } from '../keyset.ts'
 import { inOrderThenByNumber } from '../keyset-order.ts'

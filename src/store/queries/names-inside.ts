@@ -4,8 +4,8 @@
  * a millisecond, then other work gets its turn. What strangers can make a store do is bounded twice: a search reads at most
  * `MAX_READ` logins and as many names, and when there are many searches, some find nothing here.
  */
-import type { SiteSearch } from '../../domain/site-search.ts'
-import { TokenBuckets, takePoint } from '../../kit/token-buckets.ts'
+import type { SiteSearch } from '../../domain/search/site-search.ts'
+import { TokenBuckets, takePoint } from '../../kit/queues/token-buckets.ts'
 import type { Database } from '../database.ts'
 import { all, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { differsFromLogin } from './other-names.ts'

@@ -1,4 +1,4 @@
-import type { Sealed } from '../../kit/secret-box.ts'
+import type { Sealed } from '../../kit/crypto/secret-box.ts'
 import type { Database } from '../database.ts'
 import { joined, limitedTo, sql, verbatim } from '../sql/tag.ts'
 

@@ -6,7 +6,7 @@ import {
   LATE_MILLISECONDS,
   SILENT_MILLISECONDS,
 } from '../../domain/publish-session.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'

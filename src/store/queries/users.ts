@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { User } from '../../contract/resources/user.ts'
-import { normalizeName } from '../../domain/normalize-name.ts'
+import { normalizeName } from '../../domain/search/normalize-name.ts'
 import { Columns, plain } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { keysetPage } from '../keyset.ts'

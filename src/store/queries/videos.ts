@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
-import { isoSeconds } from '../../kit/clock.ts'
+import { isoSeconds } from '../../kit/time/clock.ts'
 import type { Database } from '../database.ts'
 import { filteredPage, keysetPage, preparedList } from '../keyset.ts'
 import { inOrderThenByNumber, type Order, orderBy } from '../keyset-order.ts'

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { withTimeout } from '../../kit/with-timeout.ts'
+import { withTimeout } from '../../kit/time/with-timeout.ts'
 import type { StoreFiles } from './sqlite-files.ts'
 
 const LOOK_MILLISECONDS = 500

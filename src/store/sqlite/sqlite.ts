@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { Metrics } from '../../kit/metrics.ts'
+import type { Metrics } from '../../kit/telemetry/metrics.ts'
 import type { Database } from '../database.ts'
 import type { SchemaOptions } from '../engine/migrate.ts'
 import type { Engine } from '../engine.ts'

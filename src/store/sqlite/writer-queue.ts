@@ -28,9 +28,9 @@
  * - A new command does not wait behind a writer that has stopped answering.
  */
 import type { Author } from '../../domain/audit.ts'
-import { Histogram, SECONDS } from '../../kit/histogram.ts'
-import type { Metrics } from '../../kit/metrics.ts'
-import { withTimeout } from '../../kit/with-timeout.ts'
+import { Histogram, SECONDS } from '../../kit/telemetry/histogram.ts'
+import type { Metrics } from '../../kit/telemetry/metrics.ts'
+import { withTimeout } from '../../kit/time/with-timeout.ts'
 import type { CommandName } from '../command-list.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from '../engine/deadlines.ts'
 import type { Job } from '../engine/run-command.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../../src/contract/control/channels.ts'
 import { MAX_EDITORS } from '../../../src/contract/resources/channel.ts'
 import { CONTENT_LABELS } from '../../../src/contract/resources/content-label.ts'
-import { isoMillis } from '../../../src/kit/clock.ts'
+import { isoMillis } from '../../../src/kit/time/clock.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import {

@@ -5,7 +5,7 @@ import {
   listStreamKeys,
   readStreamKey,
 } from '../../../src/contract/control/stream-keys.ts'
-import { isoMillis } from '../../../src/kit/clock.ts'
+import { isoMillis } from '../../../src/kit/time/clock.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, naming, newUser, nowOf } from './operator.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { searchChannels } from '../../../src/contract/helix/search-channels.ts'
-import { normalizeName } from '../../../src/domain/normalize-name.ts'
+import { normalizeName } from '../../../src/domain/search/normalize-name.ts'
 import { describeOperation, expectProblem, send } from '../../support/operation.ts'
 import { runs } from '../../support/properties.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'

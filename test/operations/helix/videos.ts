@@ -1,5 +1,5 @@
 /** Videos made for one proof, by the commands that make them in earnest: ids and times can be chosen. */
-import { isoSeconds } from '../../../src/kit/clock.ts'
+import { isoSeconds } from '../../../src/kit/time/clock.ts'
 import type { TestServer } from '../../support/server.ts'
 import type { Row } from './page-rules.ts'
 

@@ -119,7 +119,7 @@ describeOperation(
       )
     fails('invalid_session', 'with the session of another server', async server => {
       const { PlaybackSessions } = await import('../../../src/auth/playback-sessions.ts')
-      const { KeyRing } = await import('../../../src/kit/key-ring.ts')
+      const { KeyRing } = await import('../../../src/kit/crypto/key-ring.ts')
       const other = new PlaybackSessions(new KeyRing([{ id: 'k', bytes: new Uint8Array(32) }]))
       const { id } = server.world.broadcaster
       return beat(server, other.mint({ user_id: id, watches: 'live' }, Date.now()).session)

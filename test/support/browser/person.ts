@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { expiry, hashToken, mintSecret } from '../../../src/auth/tokens.ts'
-import { isoMillis } from '../../../src/kit/clock.ts'
+import { isoMillis } from '../../../src/kit/time/clock.ts'
 import type { TestServer } from '../server.ts'
 
 /** What a browser would show or do next. */

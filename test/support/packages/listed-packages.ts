@@ -1,7 +1,7 @@
 /** Packages from npm that tests run, in a folder beside those of Strand: they bring more than Strand has. */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { sha256Hex } from '../../../src/kit/digest.ts'
+import { sha256Hex } from '../../../src/kit/crypto/digest.ts'
 
 /** Without install scripts: one of the listed packages reports every install. */
 export const INSTALL_WORDS: readonly string[] = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']

@@ -1,8 +1,14 @@
 /** Throw-away certificates, so that tests need no program of the system. */
 import { generateKeyPairSync } from 'node:crypto'
-import { type Certified, certify, forAuthority, forHosts, type Issuer } from '../../../src/kit/certificate.ts'
+import {
+  type Certified,
+  certify,
+  forAuthority,
+  forHosts,
+  type Issuer,
+} from '../../../src/kit/crypto/certificate.ts'
 
-export type { Certified } from '../../../src/kit/certificate.ts'
+export type { Certified } from '../../../src/kit/crypto/certificate.ts'
 
 /** A certificate authority of the test, and certificates that it issues for host names. */
 export class CertificateAuthority {

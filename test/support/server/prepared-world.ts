@@ -5,7 +5,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareWorld } from '../../../src/demo/demo.ts'
-import { createLog } from '../../../src/kit/log.ts'
+import { createLog } from '../../../src/kit/telemetry/log.ts'
 import { readConfig } from '../../../src/server/config.ts'
 import { startServer } from '../../../src/server/serve.ts'
 import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '../../../src/kit/log.ts'
+import { createLog } from '../../../src/kit/telemetry/log.ts'
 import { readConfig } from '../../../src/server/config.ts'
 import { startServer } from '../../../src/server/serve.ts'
 import { freePort } from '../store/postgres.ts'
