@@ -17,7 +17,7 @@
  * The head is locked until the commit, so there are several chains: one for operators, one for users, one for each
  * organization, and on PostgreSQL parallel ones (`operator/1`, ...) for writers that find a head locked.
  *
- * | Check of a row (`flawOf`) | Finds |
+ * | Check of a row (`findFlaw`) | Finds |
  * |---|---|
  * | its number follows the previous one | removed rows |
  * | its `previous` is the hash of the row before it | moved and replaced rows |

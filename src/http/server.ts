@@ -127,9 +127,7 @@ export class Application {
         ? asRequest(() => this.#answer(context, found))
         : this.#answer(context, found)
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
-      return this.#deadlines.limit(
-        context,
-        answer,
+      return this.#deadlines.limit(context, answer).then(
         known => this.#conclude(context, known),
         thrown => this.#fail(context, thrown),
       )

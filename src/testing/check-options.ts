@@ -14,7 +14,7 @@ const integer = (least: number, most: number): Rule => ({
   must: `an integer from ${least} to ${most}`,
   isMet: value => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
 })
-const memberOf = (values: readonly string[]): Rule => ({
+const choice = (values: readonly string[]): Rule => ({
   must: `one of ${values.join(', ')}`,
   isMet: value => values.includes(value as string),
 })
@@ -30,11 +30,11 @@ const RULES: Readonly<Record<keyof StrandOptions, Rule>> = {
     must: 'an object or the path of a file',
     isMet: value => isObject(value) || (typeof value === 'string' && value !== ''),
   },
-  mode: memberOf(MODES),
+  mode: choice(MODES),
   strict: { must: 'true or false', isMet: value => typeof value === 'boolean' },
   intercept: { must: 'true or false', isMet: value => typeof value === 'boolean' },
   data: { must: 'the path of a folder', isMet: value => typeof value === 'string' && value !== '' },
-  log: memberOf(LEVELS),
+  log: choice(LEVELS),
   settings: { must: 'an object', isMet: isObject },
   startTimeout: integer(1, 600_000),
 }

@@ -9,34 +9,27 @@ const SWEEP_MILLISECONDS = 500
 
 interface Waiting {
   readonly context: RequestContext
-  reject(error: unknown): void
+  reject(error: Unavailable): void
 }
 
 export class RequestDeadlines {
   readonly #waiting = new Set<Waiting>()
   #sweeping: Timer | undefined
 
-  /**
-   * What `end` makes of the answer, or `fail` of an error: `Unavailable` after the deadline. The work is not cancelled; its
-   * answer is dropped.
-   */
-  limit(
-    context: RequestContext,
-    answer: Promise<Response | Refusal>,
-    end: (answer: Response | Refusal) => Response,
-    fail: (error: unknown) => Response,
-  ): Promise<Response> {
-    return new Promise(resolve => {
-      const waiting = { context, reject: (error: unknown) => resolve(fail(error)) }
+  /** The answer, or `Unavailable` after the deadline. The work is not cancelled; its answer is dropped. */
+  limit(context: RequestContext, answer: Promise<Response | Refusal>): Promise<Response | Refusal> {
+    return new Promise((resolve, reject) => {
+      const waiting = { context, reject }
       this.#waiting.add(waiting)
       this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS)
       answer.then(
         known => {
-          if (this.#waiting.delete(waiting)) resolve(end(known))
+          if (this.#waiting.delete(waiting)) resolve(known)
           else if (known instanceof Response) void known.body?.cancel()
         },
         error => {
-          if (this.#waiting.delete(waiting)) resolve(fail(error))
+          this.#waiting.delete(waiting)
+          reject(error)
         },
       )
     })
