@@ -74,7 +74,10 @@ describe.skipIf(!canRun)('workers', () => {
       (await scrape(url).catch(() => undefined))?.series ?? new Map<string, number>()
     let series = await scraped()
     // A worker that is late is left out.
-    while (series.get('strand_workers_answering') !== 3) series = await scraped()
+    while (series.get('strand_workers_answering') !== 3) {
+      await Bun.sleep(50)
+      series = await scraped()
+    }
     const counts = ['0', '1', '2'].map(worker =>
       series.get(`strand_http_requests_total{worker="${worker}",operation="GetStreams",status="200"}`),
     )

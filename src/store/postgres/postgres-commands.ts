@@ -20,7 +20,7 @@ import { Conflict, Unavailable } from '../errors.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isLockTimeout, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
-import { LOCK_MILLISECONDS, type Pools, poolSizes, WRITE_QUEUE_MILLISECONDS } from './postgres-pools.ts'
+import { LOCK_MILLISECONDS, type Pools, poolSizes } from './postgres-pools.ts'
 import { PostgresTransaction, type TransactionLimits } from './postgres-transaction.ts'
 import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
@@ -32,6 +32,8 @@ const BLOCKED_SHARE = 0.4
 /** A commit that took longer has waited for a standby, and is verified. */
 const SLOW_COMMIT_MILLISECONDS = 300
 const MAX_GROUP = 256
+/** How long a command waits for its group, and a group for the one before it. */
+const GROUP_QUEUE_MILLISECONDS = 1000
 const GROUP_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, MAX_GROUP] as const
 
 /**
@@ -99,7 +101,7 @@ export class PostgresCommands {
       const commit = createGroupCommit<PendingJob>(
         jobs => this.#runTogether(pools.writing, jobs),
         MAX_GROUP,
-        WRITE_QUEUE_MILLISECONDS,
+        GROUP_QUEUE_MILLISECONDS,
       )
       this.#groups = { pools, commit }
     }

@@ -10,13 +10,11 @@ export const READ_MILLISECONDS = 3000
 export const LOCK_MILLISECONDS = 2000
 /** How long a transaction may wait for its process. One that hangs, or was stopped, would keep its locks from all others. */
 const IDLE_MILLISECONDS = 5000
-/** How long a write waits for a connection. */
-export const WRITE_QUEUE_MILLISECONDS = 1000
 /**
- * How long a read waits for a connection; with the search for the primary, that is within its deadline. Waiting is free, but
+ * How long work waits for a connection; with the search for the primary, that is within its deadline. Waiting is free, but
  * clients that are refused retry at once, which costs almost as much as answering them.
  */
-const READ_QUEUE_MILLISECONDS = 2000
+const QUEUE_MILLISECONDS = 2000
 /** How many reads share a connection, so that it is not idle while this process is busy. */
 const READ_CONCURRENCY = 16
 /** How long opening the first connections to a new primary may delay work. */
@@ -65,7 +63,7 @@ export async function openPools(url: string, options: PoolOptions, onRefused: ()
       size: sizes[name],
       open: () => connect(url, pooled, work === 'reads' ? READS : WRITES),
       depth: work === 'reads' ? READ_CONCURRENCY : 1,
-      maxWaitMilliseconds: work === 'reads' ? READ_QUEUE_MILLISECONDS : WRITE_QUEUE_MILLISECONDS,
+      maxWaitMilliseconds: QUEUE_MILLISECONDS,
       onReduced: ({ isFirst, ...reduced }) => {
         onRefused()
         if (!isFirst) return
