@@ -76,9 +76,14 @@ export class EventSocket {
     return !this.#closed
   }
 
+  /** Whether messages that were claimed for it may be sent: its client has neither left nor been asked to move. */
+  get isTaking(): boolean {
+    return !this.#closed && this.movesBy === undefined
+  }
+
   /** How many more messages may be sent now. */
   get room(): number {
-    if (this.#closed || this.#isSilent || this.movesBy !== undefined) return 0
+    if (!this.isTaking || this.#isSilent) return 0
     return MAX_UNCONFIRMED - this.#unconfirmed.reduce((sum, sent) => sum + sent.deliveries.length, 0)
   }
 

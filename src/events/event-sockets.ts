@@ -9,11 +9,11 @@ import type { Log } from '../kit/telemetry/log.ts'
 import { repeaterOf } from '../kit/telemetry/log-outages.ts'
 import type { Measured, Metrics } from '../kit/telemetry/metrics.ts'
 import { isoMillis } from '../kit/time/clock.ts'
-import { Conflict, Unavailable } from '../store/errors.ts'
 import { nodeTurn } from '../store/queries/event-sockets.ts'
 import type { Store } from '../store/store.ts'
 import { type Connection, EventSocket } from './event-socket.ts'
 import type { MessageFaults } from './message-faults.ts'
+import { patiently } from './patiently.ts'
 import { CLOSE_REASONS, type CloseReason, statusAfter } from './socket-close.ts'
 import { SocketDeliveries } from './socket-deliveries.ts'
 import type { SessionFacts } from './socket-message.ts'
@@ -31,8 +31,6 @@ const ALIVE_MILLISECONDS = 10_000
 const LEASE_SECONDS = 30
 /** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
 const SESSION_BATCH_SIZE = 200
-const PATIENCE_MILLISECONDS = 5000
-const PAUSE_MILLISECONDS = 100
 
 /** What a client asks for when it connects. */
 export interface SocketRequest {
@@ -186,7 +184,7 @@ export class EventSockets implements Measured {
     const wasOpen = socket.isOpen
     socket.noteClosed()
     if (this.#sockets.get(socket.facts.id) === socket) this.#sockets.delete(socket.facts.id)
-    if (socket.movesBy !== undefined) await this.#deliveries.release(socket)
+    if (socket.movesBy !== undefined) await this.#deliveries.release(socket.unconfirmed)
     else if (wasOpen) {
       this.#count('client')
       await this.#end(socket, statusAfter(code))
@@ -211,7 +209,7 @@ export class EventSockets implements Measured {
     this.#sockets.clear()
     this.#byConnection.clear()
     for (const socket of sockets) socket.hangUp(CLOSE_REASONS.notMoved.code, 'restarting')
-    for (const socket of sockets) await this.#deliveries.release(socket)
+    for (const socket of sockets) await this.#deliveries.release(socket.unconfirmed)
     await this.#deliveries.settlement()
   }
 
@@ -297,7 +295,8 @@ export class EventSockets implements Measured {
     if (this.#sockets.size === 0) return
     const here = new Set(await this.#store.eventSockets.ofNode(this.#node))
     for (const [id, socket] of [...this.#sockets]) {
-      if (here.has(id)) continue
+      // What was sent before the client moved is confirmed in a moment; if not, it would be sent again.
+      if (here.has(id) || socket.unconfirmed.length > 0) continue
       this.#sockets.delete(id)
       socket.hangUp(1000, 'moved')
     }
@@ -330,19 +329,5 @@ export class EventSockets implements Measured {
   async #closeLost(): Promise<void> {
     const here = new Set(await this.#store.eventSockets.ofNode(this.#node))
     for (const [id, socket] of [...this.#sockets]) if (!here.has(id)) await this.#close(socket, 'internal')
-  }
-}
-
-/** Waits for a store that is busy: sessions come and go in crowds, and none should end for that. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + PATIENCE_MILLISECONDS
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof Conflict) || performance.now() > until)
-        throw error
-      await Bun.sleep(PAUSE_MILLISECONDS)
-    }
   }
 }

@@ -4,7 +4,8 @@ import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
 import { claimSafely } from './claim.ts'
-import type { EventSocket } from './event-socket.ts'
+import type { EventSocket, SocketMessage } from './event-socket.ts'
+import { patiently } from './patiently.ts'
 import { notification, revocation } from './socket-message.ts'
 
 /** A claim takes some statements for each, and a session cannot move while it is claimed for. */
@@ -63,9 +64,8 @@ export class SocketDeliveries {
     this.wake()
   }
 
-  /** Releases the messages that a moving client has not confirmed. They are sent again on its new WebSocket. */
-  async release(socket: EventSocket): Promise<void> {
-    const ids = socket.unconfirmed
+  /** Releases messages that a moving client has not confirmed, or was not sent. They are sent on its new WebSocket. */
+  async release(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0 }]
     const { store, log } = this.#options
@@ -110,16 +110,12 @@ export class SocketDeliveries {
     const claimed = await claimSafely(this.#options, times =>
       store.commands.claimSocketMessages({ ...times, sockets: free, node }),
     )
-    for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
-      sockets.get(session_id)?.deliver(
-        deliveries.map(row => ({
-          id: row.id,
-          text: formatMessage(row),
-          type: row.type,
-          subscription_id: row.subscription_id,
-        })),
-        performance.now(),
-      )
+    for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? '')) {
+      const socket = sockets.get(session_id)
+      if (socket?.isTaking) socket.deliver(deliveries.map(toMessage), performance.now())
+      // The client left or was asked to move meanwhile.
+      else await this.release(deliveries.map(row => row.id))
+    }
   }
 
   async #settle(): Promise<void> {
@@ -128,12 +124,17 @@ export class SocketDeliveries {
       const ids = this.#confirmed
       this.#confirmed = []
       const outcomes = [{ ids, outcome: 'delivered' as const, milliseconds: 0 }]
-      await store.commands.settleDeliveries({ outcomes }).catch(error => {
+      await patiently(() => store.commands.settleDeliveries({ outcomes })).catch(error => {
         // They are due again after a while, and clients know the id of a message that comes twice.
         log.warn({ error: String(error) }, 'confirmed messages could not be noted')
       })
     }
   }
+}
+
+function toMessage(row: ClaimedDelivery): SocketMessage {
+  const { id, type, subscription_id } = row
+  return { id, text: formatMessage(row), type, subscription_id }
 }
 
 function formatMessage(row: ClaimedDelivery): string {
