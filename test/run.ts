@@ -64,50 +64,70 @@ async function buildStrand(file: string): Promise<string> {
   return file
 }
 
-/** The slowest files of the default tier start first: one of them at the end would run while the other cores are idle. */
-const SLOW = [
-  'acceptance/access',
-  'auth/attempts',
-  'auth/signing-keys',
-  'cli/strand',
-  'cli/verbs',
-  'client/client',
-  'clients/twurple',
-  'events/dispatchers',
-  'events/webhook-sender',
-  'events/webhooks',
-  'http/common',
-  'http/hostile',
-  'http/odd-text',
-  'ingest/callbacks',
-  'ingest/embedded-outage',
-  'ingest/forged',
-  'ingest/replay',
-  'ingest/replay-adapters',
-  'maintenance/backup',
-  'maintenance/doctor',
-  'media/embedded',
-  'media/mutations',
-  'media/rtmp-server',
-  'operations/control/audit',
-  'operations/control/channels',
-  'operations/control/demo',
-  'operations/control/events',
-  'operations/control/follows',
-  'operations/helix/get-videos',
-  'operations/helix/search-channels',
-  'operations/playback/send-heartbeat',
-  'site/account',
-  'site/console',
-  'site/login',
-  'site/login-attack',
-  'site/odd-text',
-  'store/audit',
-  'store/concurrency',
-  'store/migrations',
-  'testing/harness',
-  'transfer/round-trip',
-].map(name => `./test/${name}.test.ts`)
+/** The slowest files start first: one of them at the end would run while the other cores are idle. */
+const SLOW = {
+  test: [
+    'acceptance/access',
+    'auth/attempts',
+    'auth/signing-keys',
+    'cli/strand',
+    'cli/verbs',
+    'client/client',
+    'clients/twurple',
+    'events/dispatchers',
+    'events/webhook-sender',
+    'events/webhooks',
+    'http/common',
+    'http/hostile',
+    'http/odd-text',
+    'ingest/callbacks',
+    'ingest/embedded-outage',
+    'ingest/forged',
+    'ingest/replay',
+    'ingest/replay-adapters',
+    'maintenance/backup',
+    'maintenance/doctor',
+    'media/embedded',
+    'media/mutations',
+    'media/rtmp-server',
+    'operations/control/audit',
+    'operations/control/channels',
+    'operations/control/demo',
+    'operations/control/events',
+    'operations/control/follows',
+    'operations/helix/get-videos',
+    'operations/helix/search-channels',
+    'operations/playback/send-heartbeat',
+    'site/account',
+    'site/console',
+    'site/login',
+    'site/login-attack',
+    'site/odd-text',
+    'store/audit',
+    'store/concurrency',
+    'store/migrations',
+    'testing/harness',
+    'transfer/round-trip',
+  ],
+  full: [
+    'build/install',
+    'build/package',
+    'cli/failing-workers',
+    'cli/transfer',
+    'disk/planted-bugs',
+    'events/kill',
+    'events/receivers',
+    'examples/examples',
+    'http/endless-bodies',
+    'ingest/nginx-rtmp',
+    'media/ffmpeg',
+    'media/ffmpeg-outages',
+    'properties',
+    'site/odd-fields',
+    'site/pictures',
+    'store/both-stores',
+  ],
+}
 
 /** They count answers that are late, so they run after all others, one after the other. */
 const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
@@ -122,7 +142,8 @@ const files =
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
 // Bun knows no order but that of earlier durations.
 const timings = join(folder, 'timings.json')
-const durations = files.map(file => [relative('.', file), SLOW.includes(file) ? 10_000 : 1000])
+const slow = SLOW[suffix].map(name => `./test/${name}.${suffix}.ts`)
+const durations = files.map(file => [relative('.', file), slow.includes(file) ? 10_000 : 1000])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
 
 /** Runs files, and gives what the runner reports with its exit code. */
