@@ -125,6 +125,40 @@ describe('the request queue', () => {
     queue.stop()
   })
 
+  /** Requests of which the first 15 keep the thread so long that each turn begins one. */
+  async function askMany(count: number, need: Need): Promise<number> {
+    const { queue } = createQueue()
+    let left = 15
+    const work = () => {
+      if (left-- > 0) block(60)
+      if (need === 'place') queue.leave()
+      return 'answered'
+    }
+    await queue.run(
+      'thread',
+      performance.now(),
+      () => block(60),
+      () => undefined,
+    )
+    const answers = Array.from({ length: count }, () =>
+      queue.run(need, performance.now(), work, () => 'refused'),
+    )
+    const refused = (await Promise.all(answers)).filter(answer => answer === 'refused')
+    queue.stop()
+    return refused.length
+  }
+
+  test.each(['thread', 'place'] as const)(
+    'refuses none of a few that wait for a slow machine, though they need a %s',
+    async need => {
+      expect(await askMany(15, need)).toBe(0)
+    },
+  )
+
+  test('refuses the most of many that wait for it', async () => {
+    expect(await askMany(1000, 'thread')).toBeGreaterThan(800)
+  })
+
   test('is bounded: what is too much is refused at once', async () => {
     const { queue, ask, fill } = createQueue()
     fill()

@@ -11,7 +11,8 @@
  *
  * A request that meets either waits here, before its token or input is looked at, first come, first served. After
  * `MAX_WAIT_MILLISECONDS` it is refused with 503. Refusing at once would be worse: callers repeat what was refused, and
- * repeating at once costs as much as the work. The waiting requests are begun when a place is free, or at the next tick, for
+ * repeating at once costs as much as the work. If only a `FEW` wait, and for the thread alone, the machine is slow rather than
+ * overloaded, for instance while a visitor loads a page with its pictures; they may wait longer. The waiting requests are begun when a place is free, or at the next tick, for
  * `TURN_MILLISECONDS` at a time, so that what never waits (health checks, the control API) is answered in between.
  */
 import { Fifo } from '../../kit/queues/fifo.ts'
@@ -20,6 +21,8 @@ import type { Measured, Metrics } from '../../kit/telemetry/metrics.ts'
 
 const PLACES = 128
 const MAX_WAIT_MILLISECONDS = 650
+const FEW = 128
+const MAX_WAIT_OF_FEW_MILLISECONDS = 5000
 const TURN_MILLISECONDS = 50
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
@@ -149,8 +152,13 @@ export class RequestQueue implements Measured {
 
   #refuseLate(now: number): void {
     for (const queue of [this.#forThread, this.#forPlace]) {
-      while ((queue.first?.since ?? now) + MAX_WAIT_MILLISECONDS < now) queue.shift()?.refuse()
+      while ((queue.first?.since ?? now) + this.#maxWait(queue) < now) queue.shift()?.refuse()
     }
+  }
+
+  #maxWait(queue: Fifo<Waiting>): number {
+    const isForThread = queue === this.#forThread || this.#placesTaken < PLACES
+    return isForThread && queue.length <= FEW ? MAX_WAIT_OF_FEW_MILLISECONDS : MAX_WAIT_MILLISECONDS
   }
 
   #refuse<T>(refuse: () => T): T {
