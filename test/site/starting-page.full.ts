@@ -20,7 +20,8 @@ test.skipIf(!hasBrowser)('a person who comes too early waits, and then sees the 
     const heading = page.getByRole('heading', { level: 1 })
     expect(await heading.textContent()).toBe('Strand is starting')
     const isCentred = `getComputedStyle(document.body).display === 'grid'`
-    expect(await page.evaluate<boolean>(isCentred)).toBe(true)
+    // The page may load again just now.
+    await page.waitForFunction(isCentred)
     // It asks again by itself, while the server is not ready.
     while (loads < 3) await Bun.sleep(50)
     expect(await heading.textContent()).toBe('Strand is starting')
