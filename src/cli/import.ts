@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
+import { prepareDataFolder } from '../config/data-folder.ts'
 import type { ImportEvent } from '../contract/control/transfer.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { prepareDataFolder } from '../server/data-folder.ts'
 import { isStoreUnused } from '../server/open-store.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import {

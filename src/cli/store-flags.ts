@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import { type Config, readConfig } from '../config/config.ts'
+import { prepareDataFolder, storeFilePath } from '../config/data-folder.ts'
+import { formatFlag, SETTINGS, type Setting } from '../config/settings.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { type Config, readConfig } from '../server/config.ts'
-import { prepareDataFolder, storeFilePath } from '../server/data-folder.ts'
 import { openStore } from '../server/open-store.ts'
-import { formatFlag, SETTINGS, type Setting } from '../server/settings.ts'
 
 /** The settings that have a flag, by the attribute of the flag. */
 const STORE_FLAGS = { data: SETTINGS.dataFolder, databaseUrl: SETTINGS.databaseUrl }

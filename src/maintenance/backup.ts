@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { readSecretFile, storeFilePath, syncFolder } from '../config/data-folder.ts'
+import { VERSION } from '../config/version.ts'
 import { masterKeysText, parseMasterKeys } from '../kit/crypto/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { isoMillis } from '../kit/time/clock.ts'
-import type { Config } from '../server/config.ts'
-import { readSecretFile, storeFilePath, syncFolder } from '../server/data-folder.ts'
-import { VERSION } from '../server/version.ts'
 import {
   copyStoreFile,
   countRows,

@@ -1,6 +1,6 @@
 /** The checks of `strand doctor`, as pure functions from observations to findings, so that tests need not cause real faults. */
-import type { Address, Config } from '../server/config.ts'
-import { isLoopback } from '../server/config.ts'
+import type { Address, Config } from '../config/config.ts'
+import { isLoopback } from '../config/config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { readMasterKeys, storeFilePath } from '../config/data-folder.ts'
+import { SETTINGS } from '../config/settings.ts'
 import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/telemetry/descriptors.ts'
-import type { Config } from '../server/config.ts'
-import { readMasterKeys, storeFilePath } from '../server/data-folder.ts'
-import { SETTINGS } from '../server/settings.ts'
 import {
   integrityErrors,
   isInUse,

@@ -5,10 +5,10 @@
 import { EventSecrets } from '../auth/event-secrets.ts'
 import { SigningKeySealer } from '../auth/signing-keys.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
+import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../config/data-folder.ts'
 import type { KeyRing } from '../kit/crypto/key-ring.ts'
 import type { Sealed } from '../kit/crypto/secret-box.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../server/data-folder.ts'
 import { type SealedKind, type SealedRow, STREAM_KEY_KINDS } from '../store/queries/sealed-secrets.ts'
 import type { Store } from '../store/store.ts'
 

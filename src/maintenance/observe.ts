@@ -15,9 +15,9 @@ import {
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { Address } from '../config/config.ts'
+import { DATA_FILES } from '../config/data-folder.ts'
 import { assertDefined } from '../kit/assert-defined.ts'
-import type { Address } from '../server/config.ts'
-import { DATA_FILES } from '../server/data-folder.ts'
 import type { ObservedFile, ObservedListener } from './checks.ts'
 
 const SYNCS = 15

@@ -1,5 +1,5 @@
+import type { Config } from '../config/config.ts'
 import { isoMillis } from '../kit/time/clock.ts'
-import type { Config } from '../server/config.ts'
 import type { Store } from '../store/store.ts'
 import type { SweepTimes } from './trusted-clock.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { EventSecrets } from '../auth/event-secrets.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
+import { readMasterKeys } from '../config/data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/crypto/key-ring.ts'
-import { readMasterKeys } from '../server/data-folder.ts'
 import {
   auditFlawIn,
   countRows,

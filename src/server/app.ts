@@ -4,6 +4,9 @@
  *     store and secrets -> services -> media, events -> metrics, background jobs -> pages, request handler
  */
 import { onRefusedHash } from '../auth/password-hash.ts'
+import { formatUrl } from '../config/config.ts'
+import type { DataFolder } from '../config/data-folder.ts'
+import { VERSION } from '../config/version.ts'
 import { operations } from '../contract/index.ts'
 import { openapiDocument, PUBLIC_FAMILIES } from '../contract/reference/openapi.ts'
 import { EventSockets } from '../events/event-sockets.ts'
@@ -25,14 +28,11 @@ import { MetricsHistory } from '../site/console/history.ts'
 import type { Store } from '../store/store.ts'
 import type { AppEnvironment, AppOptions } from './app-options.ts'
 import { AVAILABILITY_MILLISECONDS, startBackgroundJobs } from './background-jobs.ts'
-import { formatUrl } from './config.ts'
-import type { DataFolder } from './data-folder.ts'
 import { MetricsExporter } from './metrics.ts'
 import { type Media, openMedia } from './open-media.ts'
 import { openSite } from './open-site.ts'
 import { openStoreWithKeys } from './open-store.ts'
 import { type CreatedServices, createServices, isStoreShared } from './services.ts'
-import { VERSION } from './version.ts'
 
 const READY_MILLISECONDS = 1000
 

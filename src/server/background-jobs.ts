@@ -1,5 +1,7 @@
 /** Recurring work of a running app: following the feed and the master keys, and sweeping the store in turn. */
 
+import type { Config } from '../config/config.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from '../config/data-folder.ts'
 import { uuid } from '../kit/id.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/telemetry/log.ts'
@@ -14,8 +16,6 @@ import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/histor
 import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Role } from './app-options.ts'
-import type { Config } from './config.ts'
-import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import type { MetricsExporter } from './metrics.ts'
 
 const FEED_POLL_MILLISECONDS = 250

@@ -5,10 +5,10 @@
 import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from '../auth/password-hash.ts'
 import { passwords } from '../auth/passwords.ts'
+import { VERSION } from '../config/version.ts'
 import { logLines } from '../kit/telemetry/log.ts'
 import { exposition, type Measured, type MetricFamily, Metrics } from '../kit/telemetry/metrics.ts'
 import { ProcessMetrics } from '../kit/telemetry/process-metrics.ts'
-import { VERSION } from './version.ts'
 
 /** Collects the metrics of all processes on the same port, distinguished by a label. */
 export type GatherMetrics = (own: () => readonly MetricFamily[]) => () => Promise<readonly MetricFamily[]>

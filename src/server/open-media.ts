@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
 import type { CallbackHandler } from '../http/responses/ingest-response.ts'
 import { type EmbeddedMedia, openEmbeddedMedia } from '../ingest/open-embedded.ts'
 import { openIngest } from '../ingest/open-ingest.ts'
@@ -10,7 +11,6 @@ import { Recordings } from '../media/recordings.ts'
 import { Thumbnails } from '../media/thumbnails.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Role } from './app-options.ts'
-import type { Config } from './config.ts'
 
 /** Video of this process: what it receives, keeps and shows, and what media servers report to it. */
 export interface Media {

@@ -1,6 +1,8 @@
 import { LOGIN_LIMITS, SIGN_UP_LIMITS } from '../auth/attempts.ts'
 import { OperatorSessions } from '../auth/operator-sessions.ts'
 import type { SiteTokens } from '../auth/site-tokens.ts'
+import type { Config } from '../config/config.ts'
+import type { DataFolder } from '../config/data-folder.ts'
 import { NO_PEER } from '../http/request-context.ts'
 import type { Application } from '../http/server.ts'
 import { Proofs } from '../kit/crypto/signed-text.ts'
@@ -10,8 +12,6 @@ import type { MetricsHistory } from '../site/console/history.ts'
 import { createReference } from '../site/pages/docs.ts'
 import { Pages } from '../site/pages.ts'
 import { KnownBrowsers } from '../site/request/known-browsers.ts'
-import type { Config } from './config.ts'
-import type { DataFolder } from './data-folder.ts'
 import { attemptsOn } from './services.ts'
 
 /** The port that encoders use if an address has none. */

@@ -1,5 +1,14 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Config } from '../config/config.ts'
+import {
+  chownToOwner,
+  completeRestore,
+  type DataFolder,
+  openDataFolder,
+  prepareDataFolder,
+  storeFilePath,
+} from '../config/data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { Outage } from '../kit/telemetry/outage.ts'
@@ -11,15 +20,6 @@ import { openPostgresEngine } from '../store/postgres/postgres.ts'
 import { MigrationStalled } from '../store/postgres/postgres-migrate.ts'
 import { openSqliteEngine } from '../store/sqlite/sqlite.ts'
 import { createStore, type Store } from '../store/store.ts'
-import type { Config } from './config.ts'
-import {
-  chownToOwner,
-  completeRestore,
-  type DataFolder,
-  openDataFolder,
-  prepareDataFolder,
-  storeFilePath,
-} from './data-folder.ts'
 
 /** How long to wait for PostgreSQL at startup, and when to stop waiting. */
 export interface StoreWait {

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isLoopback, readConfig } from '../config/config.ts'
+import { SETTINGS } from '../config/settings.ts'
 import { moveViewers, prepareWorld } from '../demo/demo.ts'
 import { demoSecret } from '../demo/demo-secret.ts'
 import type { World } from '../demo/described-world.ts'
@@ -11,9 +13,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { createLog, type Log } from '../kit/telemetry/log.ts'
 import { type ClockStart, MovableClock } from '../kit/time/clock.ts'
 import { DemoControls } from '../operations/demo-controls.ts'
-import { isLoopback, readConfig } from './config.ts'
 import { type StrandServer, startServer } from './serve.ts'
-import { SETTINGS } from './settings.ts'
 
 /** Options of `strand demo` and of the test harness. */
 export interface DemoOptions extends WorldOptions {

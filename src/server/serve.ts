@@ -1,3 +1,5 @@
+import { type Address, formatUrl } from '../config/config.ts'
+import { prepareDataFolder } from '../config/data-folder.ts'
 import { PUBLIC_FAMILIES } from '../contract/reference/openapi.ts'
 import type { EventSockets } from '../events/event-sockets.ts'
 import type { ServedFamilies } from '../http/families.ts'
@@ -11,8 +13,6 @@ import { OperatorError } from '../kit/operator-error.ts'
 import type { Services } from '../operations/implement.ts'
 import { createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
-import { type Address, formatUrl } from './config.ts'
-import { prepareDataFolder } from './data-folder.ts'
 
 /** A running server. */
 export interface StrandServer {

@@ -12,6 +12,8 @@ import { PlaybackSessions } from '../auth/playback-sessions.ts'
 import { SigningKeys } from '../auth/signing-keys.ts'
 import { SiteTokens } from '../auth/site-tokens.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
+import type { Config } from '../config/config.ts'
+import type { DataFolder } from '../config/data-folder.ts'
 import { Directory } from '../directory/directory.ts'
 import { Followings } from '../directory/followings.ts'
 import { Heartbeats } from '../directory/heartbeats.ts'
@@ -23,8 +25,6 @@ import { DemoControls } from '../operations/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
-import type { Config } from './config.ts'
-import type { DataFolder } from './data-folder.ts'
 
 interface ServiceOptions {
   readonly config: Config

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { VERSION } from '../../src/server/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import tools from '../package.json' with { type: 'json' }
 import { ROOT } from '../support/cli/strand-process.ts'
 import { copyCheckout } from '../support/packages/copied-checkout.ts'

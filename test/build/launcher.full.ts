@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { VERSION } from '../../src/server/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 import { hasPostgres, onNewDatabase, removeDatabases } from '../support/store/databases.ts'
 import { freePort } from '../support/store/postgres.ts'

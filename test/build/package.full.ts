@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
-import { VERSION } from '../../src/server/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 import { BUILD_FOLDER, packedTarball } from '../support/packages/packed.ts'
 

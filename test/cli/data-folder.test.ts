@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readConfig } from '../../src/config/config.ts'
+import { openDataFolder } from '../../src/config/data-folder.ts'
 import { OperatorError } from '../../src/kit/operator-error.ts'
-import { readConfig } from '../../src/server/config.ts'
-import { openDataFolder } from '../../src/server/data-folder.ts'
 import { openStoreWithKeys } from '../../src/server/open-store.ts'
 
 let folder: string
@@ -26,8 +26,8 @@ test('the first start makes the secrets, for the owner alone; the next one reads
 
 test('programs that start together agree on the secrets', async () => {
   const script = `
-    import { readConfig } from './src/server/config.ts'
-    import { openDataFolder } from './src/server/data-folder.ts'
+    import { readConfig } from './src/config/config.ts'
+    import { openDataFolder } from './src/config/data-folder.ts'
     const { operatorToken, ring } = openDataFolder(readConfig({ STRAND_DATA: process.argv[1] }, undefined))
     process.stdout.write(operatorToken + ' ' + ring.newest)`
   for (let round = 0; round < 4; round++) {

@@ -1,7 +1,7 @@
 /** What a verb on a store reads and starts: no more than its request needs, however much is live. */
 import { expect, test } from 'bun:test'
+import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/kit/telemetry/log.ts'
-import { readConfig } from '../../src/server/config.ts'
 import { type LocalApp, openLocalApp } from '../../src/server/local-app.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { ANY_MASTER_KEYS } from '../support/store/stores.ts'

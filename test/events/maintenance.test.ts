@@ -1,12 +1,12 @@
 /** What looks after events: retention, rotation of master keys, and the check of a store. */
 import { describe, expect, test } from 'bun:test'
 import { EventSecrets } from '../../src/auth/event-secrets.ts'
+import { newMasterKey } from '../../src/config/data-folder.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { isoMillis } from '../../src/kit/time/clock.ts'
 import { reseal } from '../../src/maintenance/key-rotation.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'
-import { newMasterKey } from '../../src/server/data-folder.ts'
 import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
 import type { NewEventSubscription } from '../../src/store/commands/event-subscriptions.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Networks } from '../../src/http/client-address.ts'
+import { Networks } from '../../src/kit/networks.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { EventClient } from '../support/server/event-client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'

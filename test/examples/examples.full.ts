@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { VERSION } from '../../src/server/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import { ROOT } from '../support/cli/strand-process.ts'
 import { packedTarball } from '../support/packages/packed.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
-import { Networks } from '../../src/http/client-address.ts'
+import { Networks } from '../../src/kit/networks.ts'
 import { latestVideo } from '../operations/control/operator.ts'
 import { subscribe, wanted } from '../operations/helix/subscriptions.ts'
 import {

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
-import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
+import { clientAddress } from '../../src/http/client-address.ts'
 import { LocalLimiter } from '../../src/http/limits/rate-limit.ts'
 import { RequestContext } from '../../src/http/request-context.ts'
+import { readNetworks } from '../../src/kit/networks.ts'
 
 const anonymous = { kind: 'anonymous' } as const
 const app = { kind: 'app', client_id: 'c', organization_id: null } as const

@@ -1,6 +1,6 @@
 /** A proxy that no setting names makes all of its clients one address: the log and the doctor report it. */
 import { expect, test } from 'bun:test'
-import { Networks } from '../../src/http/client-address.ts'
+import { Networks } from '../../src/kit/networks.ts'
 import { startTestServer } from '../support/server.ts'
 
 async function askThroughProxy(trustedProxies: Networks) {

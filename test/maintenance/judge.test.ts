@@ -1,6 +1,6 @@
 /** Every fault that `strand doctor` detects, from simulated observations. */
 import { expect, test } from 'bun:test'
-import { Networks } from '../../src/http/client-address.ts'
+import { Networks } from '../../src/kit/networks.ts'
 import {
   checkClock,
   checkKeyRing,

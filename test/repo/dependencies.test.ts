@@ -157,7 +157,7 @@ describe('what belongs in one place only', () => {
       expect(file).toMatch(/^src\/store\/(?:engine|sqlite|postgres)\//)
   })
   test('process.env is in config.ts', () => {
-    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/server/config.ts'])
+    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config/config.ts'])
   })
   test('the contract and the client know nothing of the machine', () => {
     for (const file of files.filter(each => /^src\/(contract|client)\//.test(each))) {

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { InvalidSettings, readConfig } from '../../src/server/config.ts'
-import { settings } from '../../src/server/settings.ts'
+import { InvalidSettings, readConfig } from '../../src/config/config.ts'
+import { settings } from '../../src/config/settings.ts'
 
 function integrityErrors(settings: Record<string, string>): readonly string[] {
   try {

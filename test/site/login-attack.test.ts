@@ -1,6 +1,6 @@
 /** Attackers of the log-in page lock out themselves, and not the others. */
 import { afterAll, afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { Networks, readNetworks } from '../../src/http/client-address.ts'
+import { Networks, readNetworks } from '../../src/kit/networks.ts'
 import { register } from '../support/browser/consent.ts'
 import { Person } from '../support/browser/person.ts'
 import { onEachStore } from '../support/server/each-store.ts'

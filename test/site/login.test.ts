@@ -1,6 +1,6 @@
 /** Logging in and out, signing up, and who is kept from guessing. */
 import { afterAll, beforeAll, describe, expect, type Mock, spyOn, test } from 'bun:test'
-import { Networks, readNetworks } from '../../src/http/client-address.ts'
+import { Networks, readNetworks } from '../../src/kit/networks.ts'
 import { Person } from '../support/browser/person.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { startTestServer } from '../support/server.ts'

@@ -1,10 +1,10 @@
 /** Stream keys that a file gives to users who had them before, or under another name. */
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { newMasterKey } from '../../src/config/data-folder.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { isoMillis } from '../../src/kit/time/clock.ts'
 import { reseal, STREAM_KEY_KINDS } from '../../src/maintenance/key-rotation.ts'
-import { newMasterKey } from '../../src/server/data-folder.ts'
 import { engines } from '../support/server.ts'
 import { textOf } from './round-trip.ts'
 import { imported, openStation, type Station } from './stations.ts'

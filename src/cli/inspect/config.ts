@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type EffectiveSetting, effectiveSettings, type Origin } from '../../server/config.ts'
+import { type EffectiveSetting, effectiveSettings, type Origin } from '../../config/config.ts'
 import { type ServerFlags, serverFlags, settingsIn } from '../store-flags.ts'
 import { paintFor } from '../terminal/colour.ts'
 import { print } from '../terminal/print.ts'

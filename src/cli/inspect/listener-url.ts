@@ -1,4 +1,4 @@
-import type { Address } from '../../server/config.ts'
+import type { Address } from '../../config/config.ts'
 
 /** The URL of a listener on this machine; loopback if it listens on all addresses. */
 export function listenerUrl({ host, port }: Address): string {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { environment } from '../../server/config.ts'
+import { environment } from '../../config/config.ts'
 import { readStoreConfig } from '../store-flags.ts'
 import { printResult } from '../terminal/print.ts'
 import { requestedServer, type TargetFlags, targetFlags } from '../verbs/target.ts'

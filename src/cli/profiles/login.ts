@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { isLoopback } from '../../config/config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { isLoopback } from '../../server/config.ts'
 import { callControl } from '../remote.ts'
 import { baseUrl, invalid } from '../terminal/flag-values.ts'
 import { printResult } from '../terminal/print.ts'

@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import { environment } from '../../config/config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../../kit/small-file.ts'
-import { environment } from '../../server/config.ts'
 
 export interface Profile {
   readonly name: string

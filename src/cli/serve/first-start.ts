@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { storeFilePath } from '../../config/data-folder.ts'
 import type { Log } from '../../kit/telemetry/log.ts'
-import type { Config } from '../../server/config.ts'
-import { storeFilePath } from '../../server/data-folder.ts'
 import { paintFor } from '../terminal/colour.ts'
 import { print } from '../terminal/print.ts'
 

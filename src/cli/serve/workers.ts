@@ -4,9 +4,9 @@
  * stops them all. A worker that keeps failing does not affect the others; the command fails only if none has ever served.
  */
 import { createServer } from 'node:net'
+import type { Address } from '../../config/config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import type { Log } from '../../kit/telemetry/log.ts'
-import type { Address } from '../../server/config.ts'
 import { listenFailure } from '../../server/serve.ts'
 import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'

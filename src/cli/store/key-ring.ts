@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import type { Config } from '../../config/config.ts'
+import { masterKeyPath, readMasterKeys, storeFilePath } from '../../config/data-folder.ts'
 import { KeyRing } from '../../kit/crypto/key-ring.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import {
@@ -12,8 +14,6 @@ import {
   STREAM_KEY_KINDS,
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
-import type { Config } from '../../server/config.ts'
-import { masterKeyPath, readMasterKeys, storeFilePath } from '../../server/data-folder.ts'
 import { readStoreConfig, type StoreFlags, storeFlags, withStore } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { counted, print, printResult } from '../terminal/print.ts'

@@ -1,6 +1,6 @@
+import type { Config } from '../../config/config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE } from '../../kit/small-file.ts'
-import type { Config } from '../../server/config.ts'
 import { readGivenFile } from '../terminal/flag-values.ts'
 import { askForSecret } from '../terminal/read-secret.ts'
 import { UsageError } from '../usage-error.ts'

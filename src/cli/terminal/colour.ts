@@ -1,5 +1,5 @@
 /** Colour on a terminal, as https://no-color.org and FORCE_COLOR define it. */
-import { environment } from '../../server/config.ts'
+import { environment } from '../../config/config.ts'
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 export type Style = keyof typeof CODES

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander'
+import { formatUrl } from '../../config/config.ts'
 import {
   ADAPTERS,
   type AdapterName,
@@ -9,7 +10,6 @@ import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, STANDARD_API_URLS, writeConfiguration } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_INPUT_FILE } from '../../kit/small-file.ts'
-import { formatUrl } from '../../server/config.ts'
 import { readStoreConfig } from '../store-flags.ts'
 import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid, readGivenFile } from '../terminal/flag-values.ts'

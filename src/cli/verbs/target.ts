@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../client/index.ts'
+import { type Config, effectiveSettings } from '../../config/config.ts'
+import { SETTINGS } from '../../config/settings.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE } from '../../kit/small-file.ts'
 import { createErrorLog } from '../../kit/telemetry/log.ts'
-import { type Config, effectiveSettings } from '../../server/config.ts'
 import { type LocalApp, openLocalApp } from '../../server/local-app.ts'
-import { SETTINGS } from '../../server/settings.ts'
 import { COMMAND_LINE } from '../command-line.ts'
 import { currentProfile, type Profile, profileNamed, readProfiles } from '../profiles/profile-file.ts'
 import {

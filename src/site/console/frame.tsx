@@ -3,9 +3,9 @@
 
 import type { ComponentChildren } from 'preact'
 import type { Operator } from '../../auth/operator-sessions.ts'
+import { VERSION } from '../../config/version.ts'
 import { tables } from '../../contract/admin/index.ts'
 import { GROUPS } from '../../contract/admin/resource.ts'
-import { VERSION } from '../../server/version.ts'
 import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'

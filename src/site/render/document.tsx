@@ -2,8 +2,8 @@
 /** Renders a page into an HTML document with header and footer, and decides which scripts it loads. */
 import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
+import { VERSION } from '../../config/version.ts'
 import { ICON_URL } from '../../kit/mark.ts'
-import { VERSION } from '../../server/version.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import { islandScripts, stylePath } from '../build/assets.ts'
 import { Avatar } from '../components/avatar.tsx'

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { VERSION } from '../../../src/server/version.ts'
+import { VERSION } from '../../../src/config/version.ts'
 import { copyInstalledCheckout } from './copied-checkout.ts'
 
 /** The folder of each package in the checkout. The script of the first one builds both. */

@@ -4,9 +4,9 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readConfig } from '../../../src/config/config.ts'
 import { prepareWorld } from '../../../src/demo/demo.ts'
 import { createLog } from '../../../src/kit/telemetry/log.ts'
-import { readConfig } from '../../../src/server/config.ts'
 import { startServer } from '../../../src/server/serve.ts'
 import { openSqliteEngine } from '../../../src/store/sqlite/sqlite.ts'
 import { createDatabase, databaseAt, TEMPLATE_DATABASE } from '../store/postgres.ts'

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/kit/telemetry/log.ts'
-import { readConfig } from '../../../src/server/config.ts'
 import { startServer } from '../../../src/server/serve.ts'
 import { freePort } from '../store/postgres.ts'
 

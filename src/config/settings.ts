@@ -4,9 +4,9 @@
  * table. To add a setting, add a row.
  */
 import { tmpdir } from 'node:os'
-import { type Networks, readNetworks } from '../http/client-address.ts'
 import { hostUrls } from '../kit/connection-url.ts'
 import { type MasterKey, parseMasterKeys } from '../kit/crypto/key-ring.ts'
+import { type Networks, readNetworks } from '../kit/networks.ts'
 import { LOG_LEVELS, type LogLevel } from '../kit/telemetry/log.ts'
 
 export interface Setting<T = unknown> extends Details {
