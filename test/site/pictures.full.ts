@@ -46,7 +46,7 @@ const OTHER_FONTS = `<?xml version="1.0"?>
 
 /** Paths that answer with a file or with data for scripts. */
 const MAX_TRIES = 3
-const NO_PAGES = ['/studio/{login}/status', '/studio/{login}/markers/export', '/search/suggestions']
+const NO_PAGES = ['/studio/{login}/status', '/studio/{login}/markers/export', '/search/suggestions', '/site/broadcast']
 
 const namesOf = ({ name }: PagePicture) =>
   Object.keys(WIDTHS).flatMap(width => SCHEMES.map(scheme => `${name}-${width}-${scheme}`))
