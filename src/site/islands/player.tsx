@@ -106,8 +106,11 @@ export const Player = island('player', function Player(props: PlayerProps) {
             Live
           </button>
           <span class="time">
-            <span data-part="position">{clockTime(start ?? seconds)}</span> /{' '}
-            <span data-part="duration">{clockTime(seconds)}</span>
+            <span data-part="position">{clockTime(start ?? seconds)}</span>
+            <span class="whole">
+              {' / '}
+              <span data-part="duration">{clockTime(seconds)}</span>
+            </span>
           </span>
           <span class="gap" />
           <select class="rate" data-part="rate" aria-label="Speed" title="Speed">

@@ -30,7 +30,11 @@ export class Controls {
     this.#listenToSliders()
     for (const name of ['volumechange', 'ratechange', 'enterpictureinpicture', 'leavepictureinpicture'])
       video.addEventListener(name, () => this.#render())
-    root.addEventListener('statechange', () => this.#render())
+    root.addEventListener('statechange', () => {
+      this.#render()
+      // What does not play is not covered by the bar.
+      if (view.state !== 'playing') this.#wake()
+    })
     document.addEventListener('fullscreenchange', () => this.#render())
     document.addEventListener('keydown', event => this.#press(event))
     root.addEventListener('pointerdown', () => {

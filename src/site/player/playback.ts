@@ -255,6 +255,7 @@ export class Playback {
     const { root } = this.#view
     root.dataset.mode = this.#mode
     this.#view.part('timeline').hidden = !this.canSeek
+    this.#view.part('live').hidden = this.#live === undefined || this.#hasEnded
     if (this.canSeek) {
       const { position, length } = this
       this.#timeline.show({ position, length, loaded: this.#mode === 'live' ? length : this.#loaded(position) })

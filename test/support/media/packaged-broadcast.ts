@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page, Route } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import type { Pause } from '../browser/lateness.ts'
 import { encodeNumbered, FRAMES_PER_SECOND, GROUP_SECONDS } from './numbered-video.ts'
 
@@ -123,11 +123,11 @@ export class PackagedBroadcast {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Answers what the page asks for below `/live/` and of the recording. */
-  async serveTo(page: Page): Promise<void> {
+  /** Answers what pages ask for below `/live/` and of the recording. */
+  async serveTo(pages: Page | BrowserContext): Promise<void> {
     const isMedia = ({ pathname }: URL) =>
       pathname.startsWith('/live/') || new RegExp(`^/videos/${this.#videoId}[./]`).test(pathname)
-    await page.route(isMedia, route => this.#fulfill(route))
+    await pages.route(isMedia, route => this.#fulfill(route))
   }
 
   async #fulfill(route: Route): Promise<void> {
