@@ -78,8 +78,7 @@ onEachStore('the page of a channel', { config }, server => {
     for (const isPublishing of [true, false]) {
       if (!isPublishing) {
         client.close()
-        while ((await fetch(`${server().url}/live/${channel.login}.flv`, { method: 'HEAD' })).ok)
-          await Bun.sleep(20)
+        while ((await askForBroadcast(channel.id)).isOnAir) await Bun.sleep(20)
       }
       const { headers, html, text } = await open(server(), `/${channel.login}`)
       const source = `/live/${channel.login}.m3u8`
@@ -105,7 +104,12 @@ onEachStore('the page of a channel', { config }, server => {
     const id2 = { adapter: 'embedded', server: 'node-2', session: 'b' }
     const ids = { user_id: id, stream_id: `7${id}`, video_id: `8${id}` }
     const source = `/live/${login}.m3u8`
-    await store.commands.openSession({ ...id1, ...ids, watch_url: 'https://media-1.example', now: Date.now() })
+    await store.commands.openSession({
+      ...id1,
+      ...ids,
+      watch_url: 'https://media-1.example',
+      now: Date.now(),
+    })
     const origin = 'https://media-1.example'
     expect(await askForBroadcast(id)).toEqual({ source, isOnAir: true, recording: null, origin })
     await store.commands.noteRecording({ video_id: `8${id}`, url: origin })
@@ -296,6 +300,7 @@ onEachStore('the page of a channel', { config }, server => {
       const { html } = await open(server(), `/videos/${video}`)
       expect([name, html.includes('data-player')]).toEqual([name, plays])
       if (plays) expect(readPlayer(html).recording).toBe(url)
+      else expect(html).toContain(`<a href="${url}">Download the recording</a>`)
     }
   })
 

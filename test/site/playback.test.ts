@@ -68,7 +68,16 @@ describe('the player', () => {
     changePreferences({ volume: 0.4, isMuted: true }, () => storage)
     changePreferences({ isTheatre: true }, () => storage)
     expect(readPreferences(() => storage)).toEqual({ volume: 0.4, isMuted: true, isTheatre: true })
-    for (const text of ['', 'null', '[]', '7', '{', '{"volume":7}', '{"volume":"1","isMuted":"yes"}', '{"volume":-1}']) {
+    for (const text of [
+      '',
+      'null',
+      '[]',
+      '7',
+      '{',
+      '{"volume":7}',
+      '{"volume":"1","isMuted":"yes"}',
+      '{"volume":-1}',
+    ]) {
       stored = text
       expect([text, readPreferences(() => storage)]).toEqual([text, defaults])
     }
@@ -104,7 +113,8 @@ describe('the player', () => {
     ])
     for (const key of ['q', 'Enter', 'Tab', 'Escape', '10', '', 'constructor', '__proto__'])
       expect([key, act(key)]).toEqual([key, undefined])
-    for (const key of ['k', ' ', 'm', '5', 'ArrowUp', '?']) expect([key, act(key, 'text')]).toEqual([key, undefined])
+    for (const key of ['k', ' ', 'm', '5', 'ArrowUp', '?'])
+      expect([key, act(key, 'text')]).toEqual([key, undefined])
     expect([act(' ', 'button'), act('k', 'button')?.act, act('ArrowLeft', 'button')?.act]).toEqual([
       undefined,
       'toggle',
@@ -122,7 +132,9 @@ describe('the player', () => {
       ['↓', 'ArrowDown'],
     ])
     const listed = KEY_LIST.flatMap(({ keys }) => keys).map(key => names.get(key) ?? key)
-    const all = [...'abcdefghijklmnopqrstuvwxyz?', ...names.values()].filter(key => findKeyAction(key, 'none'))
+    const all = [...'abcdefghijklmnopqrstuvwxyz?', ...names.values()].filter(key =>
+      findKeyAction(key, 'none'),
+    )
     expect(listed.filter(key => !/[0-9…]/.test(key)).sort()).toEqual(all.sort())
   })
 })

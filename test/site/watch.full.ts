@@ -272,12 +272,12 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await untilPlaying()
     await page.focus('input[name=q]')
     await page.keyboard.type('mk 5?')
-    expect([await page.inputValue('input[name=q]'), await state(), await isMuted(), await isKeyListOpen()]).toEqual([
-      'mk 5?',
-      'playing',
-      false,
-      false,
-    ])
+    expect([
+      await page.inputValue('input[name=q]'),
+      await state(),
+      await isMuted(),
+      await isKeyListOpen(),
+    ]).toEqual(['mk 5?', 'playing', false, false])
     await page.fill('input[name=q]', '')
   })
 
@@ -314,7 +314,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await look(page, 'video-running')
     await page.keyboard.press('k')
     await untilPlaying()
-    expect([await mode(), Math.floor((await shown()).number / FRAMES_PER_SECOND / 10)]).toEqual(['recorded', 0])
+    expect([await mode(), Math.floor((await shown()).number / FRAMES_PER_SECOND / 10)]).toEqual([
+      'recorded',
+      0,
+    ])
     await page.getByRole('button', { name: 'Live', exact: true }).click()
     await until(async () => (await mode()) === 'live')
     await untilPlaying()

@@ -42,11 +42,7 @@ export const FeaturedChannel = island(
     return (
       <section class="panel featured" aria-label="Featured channel">
         <span class="shot">
-          <Screen
-            user_id={user_id}
-            name={user_name}
-            broadcast={hasEnded ? undefined : props.broadcast}
-          />
+          <Screen user_id={user_id} name={user_name} broadcast={hasEnded ? undefined : props.broadcast} />
           {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
         </span>
         <div class="text">

@@ -132,13 +132,7 @@ function bitrate(kilobits: number): string {
   return kilobits < 1000 ? `${kilobits} kbit/s` : `${(kilobits / 1000).toFixed(1)} Mbit/s`
 }
 
-function BroadcastPreview({
-  user_id,
-  broadcast,
-}: {
-  user_id: string
-  broadcast: Broadcast | null
-}) {
+function BroadcastPreview({ user_id, broadcast }: { user_id: string; broadcast: Broadcast | null }) {
   const [isShown, setIsShown] = useState(true)
   const poster = `/images/channels/${user_id}-1280x720.png`
   return (

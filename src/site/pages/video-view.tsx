@@ -34,8 +34,8 @@ interface PlayedVideoView extends VideoView {
   readonly mediaUrl: string | undefined
 }
 
-/** A video that does not play here: it has no recording, or one that browsers do not play. */
-export function videoPage(view: VideoView): Page {
+/** A video that does not play here: it has no recording, or a file that browsers do not play. */
+export function videoPage(view: VideoView, file?: string): Page {
   const { position, seconds, isLive } = view
   const title = view.title || UNTITLED_VIDEO
   return {
@@ -66,6 +66,11 @@ export function videoPage(view: VideoView): Page {
             <p class="byline">
               <a href={`/${view.user_login}`}>{view.user_name}</a>
             </p>
+            {file !== undefined && (
+              <p>
+                <a href={file}>Download the recording</a>, which does not play in browsers.
+              </p>
+            )}
           </div>
           <Facts>
             <Fact name="Started">

@@ -31,12 +31,9 @@ export const showVideo: PageHandler = async (browser, services: VideoServices) =
     position: parsePosition(browser.parameter('t') ?? ''),
   }
   const playable = await findPlayable(video, services)
-  if (playable === undefined) return videoPage(view)
+  if (playable === undefined || 'file' in playable) return videoPage(view, playable?.file)
   const others = { user_id: video.user_id, count: OTHERS, except: video.id, now: clock.now() }
-  const [latest, markers] = await Promise.all([
-    latestVideos(store, others),
-    readMarkers(video.id, store),
-  ])
+  const [latest, markers] = await Promise.all([latestVideos(store, others), readMarkers(video.id, store)])
   return recordedVideoPage({ ...view, others: latest, markers, playable, mediaUrl })
 }
 
@@ -45,11 +42,11 @@ const PLAYS_AS_FILE = /\.(?:mp4|m4v|mov|webm|m3u8)$/i
 /** Files that no browser plays. */
 const IS_FILE = /\.(?:flv|mkv|ts)$/i
 
-/** The recording of a video, as its page plays it: that of a broadcast which runs is a playlist that grows (D-254). */
+/** The recording of a video: as its page plays it, or a file to save. That of a broadcast which runs grows (D-254). */
 async function findPlayable(
   { id, user_id, ended_at }: Pick<Video, 'id' | 'user_id' | 'ended_at'>,
   { store }: VideoServices,
-): Promise<PlayableVideo | undefined> {
+): Promise<PlayableVideo | { readonly file: string } | undefined> {
   if (ended_at === null) {
     const stream = await store.streams.of(user_id)
     const broadcast = stream && (await findBroadcast(store, stream))
@@ -58,7 +55,7 @@ async function findPlayable(
   const url = await store.videos.recordingUrl(id)
   if (url === undefined) return undefined
   const path = URL.parse(url)?.pathname ?? ''
-  if (IS_FILE.test(path)) return undefined
+  if (IS_FILE.test(path)) return { file: url }
   return { recording: PLAYS_AS_FILE.test(path) ? url : `/videos/${id}.mp4`, origin: url }
 }
 

@@ -37,7 +37,7 @@ interface LiveOptions {
 const STALLED_MILLISECONDS = 10_000
 const WATCH_MILLISECONDS = 500
 /** A broadcast that has just ended may still be listed as one that runs. */
-const ENDED_MILLISECONDS = 500
+const ENDED_MILLISECONDS = 1000
 
 export class LiveConnection {
   readonly #video: HTMLVideoElement

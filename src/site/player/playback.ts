@@ -108,14 +108,19 @@ export class Playback {
     const { duration } = this.#video
     const isGrowing = this.#live !== undefined && !this.#hasEnded
     if (isGrowing) return this.#options.seconds + (performance.now() - this.#began) / 1000
-    return this.#mode === 'recorded' && this.#engine !== undefined && Number.isFinite(duration) && duration > 0
+    return this.#mode === 'recorded' &&
+      this.#engine !== undefined &&
+      Number.isFinite(duration) &&
+      duration > 0
       ? duration
       : this.#options.seconds
   }
 
   get position(): number {
     if (this.#mode === 'live') return this.length
-    return this.#engine === undefined || this.#video.readyState === 0 ? this.#position : this.#video.currentTime
+    return this.#engine === undefined || this.#video.readyState === 0
+      ? this.#position
+      : this.#video.currentTime
   }
 
   get isLive(): boolean {
@@ -258,7 +263,11 @@ export class Playback {
     this.#view.part('live').hidden = this.#live === undefined || this.#hasEnded
     if (this.canSeek) {
       const { position, length } = this
-      this.#timeline.show({ position, length, loaded: this.#mode === 'live' ? length : this.#loaded(position) })
+      this.#timeline.show({
+        position,
+        length,
+        loaded: this.#mode === 'live' ? length : this.#loaded(position),
+      })
     }
     const isAhead = this.#mode === 'recorded' && !this.#video.paused && this.#video.playbackRate > 1
     if (isAhead && this.#live !== undefined && this.position > this.length - LIVE_SECONDS) this.goLive()

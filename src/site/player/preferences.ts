@@ -15,7 +15,9 @@ type Storage = Pick<globalThis.Storage, 'getItem' | 'setItem'>
 /** The defaults, where nothing is stored, or nothing may be. */
 export function readPreferences(storage: () => Storage = () => localStorage): Preferences {
   try {
-    const stored: Partial<Record<keyof Preferences, unknown>> | null = JSON.parse(storage().getItem(NAME) ?? '{}')
+    const stored: Partial<Record<keyof Preferences, unknown>> | null = JSON.parse(
+      storage().getItem(NAME) ?? '{}',
+    )
     const { volume, isMuted, isTheatre } = stored ?? {}
     return {
       volume: typeof volume === 'number' && volume >= 0 && volume <= 1 ? volume : DEFAULTS.volume,

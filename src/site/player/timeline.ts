@@ -62,7 +62,8 @@ export class Timeline {
 
   #render(position: number): void {
     const text = `${clockTime(position)} of ${clockTime(this.#length)}`
-    if (this.#slider.getAttribute('aria-valuetext') !== text) this.#slider.setAttribute('aria-valuetext', text)
+    if (this.#slider.getAttribute('aria-valuetext') !== text)
+      this.#slider.setAttribute('aria-valuetext', text)
     this.#slider.style.setProperty('--filled', String(this.#share(position)))
     this.#view.part('position').textContent = clockTime(position)
     this.#view.part('duration').textContent = clockTime(this.#length)

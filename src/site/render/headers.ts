@@ -16,11 +16,7 @@ export function pageHeaders({ hasScript, media = [] }: PageNeeds): Record<string
   const policy = [
     "default-src 'none'",
     ...(hasScript
-      ? [
-          "script-src 'self'",
-          `connect-src 'self'${origins}`,
-          `media-src 'self' blob:${origins}`,
-        ]
+      ? ["script-src 'self'", `connect-src 'self'${origins}`, `media-src 'self' blob:${origins}`]
       : []),
     "style-src 'self'",
     "img-src 'self' data:",

@@ -52,16 +52,15 @@ export async function renderStudio(
   const client = await apiFor(browser, services, RENDERING[isOwner ? 'owner' : 'editor'])
   const { helix } = client
   const after = browser.parameter('after')
-  const [described, streams, marked, videos, editors, edited, { encoder, broadcast }] =
-    await Promise.all([
-      helix.getChannelInformation({ broadcaster_id: [channel.id] }),
-      helix.getStreams({ user_id: [channel.id] }),
-      findMarkedVideo(client, channel.id),
-      helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
-      isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
-      store.channels.editedBy(session.user_id),
-      findOwnBroadcast(services, channel.id),
-    ])
+  const [described, streams, marked, videos, editors, edited, { encoder, broadcast }] = await Promise.all([
+    helix.getChannelInformation({ broadcaster_id: [channel.id] }),
+    helix.getStreams({ user_id: [channel.id] }),
+    findMarkedVideo(client, channel.id),
+    helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
+    isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
+    store.channels.editedBy(session.user_id),
+    findOwnBroadcast(services, channel.id),
+  ])
   const [stream] = streams.data
   return studioPage({
     channel,

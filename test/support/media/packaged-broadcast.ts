@@ -186,14 +186,22 @@ export class PackagedBroadcast {
   }
 
   #recordingPlaylist(file = `/videos/${this.#videoId}/recorded`): string {
-    const lines = ['#EXTM3U', '#EXT-X-VERSION:9', `#EXT-X-TARGETDURATION:${GROUP_SECONDS}`, '#EXT-X-PLAYLIST-TYPE:EVENT']
+    const lines = [
+      '#EXTM3U',
+      '#EXT-X-VERSION:9',
+      `#EXT-X-TARGETDURATION:${GROUP_SECONDS}`,
+      '#EXT-X-PLAYLIST-TYPE:EVENT',
+    ]
     for (const { id, init, initOffset, segments, complete } of this.#connections) {
       if (complete === 0) continue
       if (id > 1) lines.push('#EXT-X-DISCONTINUITY')
       lines.push(`#EXT-X-MAP:URI="${file}",BYTERANGE="${init?.length}@${initOffset}"`)
       for (const parts of segments.slice(0, complete)) {
         const bytes = parts.reduce((sum, { data }) => sum + data.length, 0)
-        lines.push(`#EXTINF:${durationOf(parts).toFixed(3)},`, `#EXT-X-BYTERANGE:${bytes}@${parts[0]?.offset}`)
+        lines.push(
+          `#EXTINF:${durationOf(parts).toFixed(3)},`,
+          `#EXT-X-BYTERANGE:${bytes}@${parts[0]?.offset}`,
+        )
         lines.push(file)
       }
     }
@@ -249,7 +257,8 @@ export class PackagedBroadcast {
 
   async #until(isSo: () => boolean): Promise<void> {
     const late = Date.now() + MAX_WAIT_MILLISECONDS
-    while (!isSo() && Date.now() < late) await Promise.race([this.#change(), Bun.sleep(MAX_WAIT_MILLISECONDS)])
+    while (!isSo() && Date.now() < late)
+      await Promise.race([this.#change(), Bun.sleep(MAX_WAIT_MILLISECONDS)])
   }
 }
 
@@ -295,7 +304,11 @@ function ranged(whole: Buffer, range: string | undefined): Answer {
   if (Number(from) >= whole.length) return { status: 416 }
   return {
     status: 206,
-    headers: { ...VIDEO, 'Accept-Ranges': 'bytes', 'Content-Range': `bytes ${from}-${end - 1}/${whole.length}` },
+    headers: {
+      ...VIDEO,
+      'Accept-Ranges': 'bytes',
+      'Content-Range': `bytes ${from}-${end - 1}/${whole.length}`,
+    },
     body: whole.subarray(Number(from), end),
   }
 }
