@@ -58,6 +58,7 @@ const NO_PAGES = [
 interface Listed {
   readonly id: string
   readonly user_id?: string
+  readonly user_login?: string
   readonly is_live?: boolean
   readonly marker_count?: number
 }
@@ -313,7 +314,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       live: world.broadcaster.login,
       offline: loginOf(world.offline.id),
       video: video?.id ?? '',
-      waiting: loginOf(waiting?.user_id ?? ''),
+      waiting: waiting?.user_login ?? '',
       recorded: recorded?.id ?? '',
       game: world.game.id,
       user: world.viewer.id,

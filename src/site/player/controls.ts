@@ -162,27 +162,19 @@ export class Controls {
 
   #perform(action: KeyAction): void {
     const { video } = this.#view
-    switch (action.act) {
-      case 'toggle':
-        return this.#toggle()
-      case 'mute':
-        return this.#mute(!this.#isSilent)
-      case 'fullscreen':
-        return void this.#fullscreen()
-      case 'theatre':
-        return this.#theatre()
-      case 'picture':
-        return void this.#pictureInPicture()
-      case 'keys':
-        return this.#showKeys()
-      case 'volume':
-        this.#changeVolume(Math.round((video.volume + action.by) * 100) / 100)
-        return this.#showHint(`Volume ${Math.round(video.volume * 100)} %`)
-      case 'seek':
-        this.#playback.seekBy(action.by)
-        return this.#showHint(`${action.by < 0 ? '−' : '+'}${Math.abs(action.by)} s`)
-      case 'jump':
-        return this.#playback.seekTo(this.#playback.length * action.share)
+    if (action.act === 'toggle') this.#toggle()
+    else if (action.act === 'mute') this.#mute(!this.#isSilent)
+    else if (action.act === 'fullscreen') void this.#fullscreen()
+    else if (action.act === 'theatre') this.#theatre()
+    else if (action.act === 'picture') void this.#pictureInPicture()
+    else if (action.act === 'keys') this.#showKeys()
+    else if (action.act === 'jump') this.#playback.seekTo(this.#playback.length * action.share)
+    else if (action.act === 'volume') {
+      this.#changeVolume(Math.round((video.volume + action.by) * 100) / 100)
+      this.#showHint(`Volume ${Math.round(video.volume * 100)} %`)
+    } else {
+      this.#playback.seekBy(action.by)
+      this.#showHint(`${action.by < 0 ? '−' : '+'}${Math.abs(action.by)} s`)
     }
   }
 
