@@ -6,6 +6,7 @@ import { operations } from '../../src/contract/index.ts'
 import { isReservedName } from '../../src/domain/reserved-names.ts'
 import { islandScripts } from '../../src/site/build/assets.ts'
 import { PAGES } from '../../src/site/pages.ts'
+import { pageHeaders } from '../../src/site/render/headers.ts'
 import { goLive, goOffline, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
 import { loggedIn } from '../support/browser/consent.ts'
@@ -342,6 +343,28 @@ onEachStore('the page of a channel', { config }, server => {
       expect(html).toMatch(/data-pin="[0-9]+" data-seek="[0-9]+" data-text="the end"/)
       expect(html).toMatch(new RegExp(`href="${path}\\?t=0h0m[0-9]+s" data-seek="[0-9]+"`))
     }
+  })
+})
+
+describe('the policy of a page', () => {
+  const policyFor = (media: readonly (string | null | undefined)[]) =>
+    pageHeaders({ hasScript: true, media })['Content-Security-Policy'] ?? ''
+
+  test('names the origins that have video, each once, for scripts and for the video element (D-264)', () => {
+    const [node, bucket] = ['https://media-1.example:8443', 'https://bucket.example']
+    const policy = policyFor([
+      `${node}/node1`,
+      null,
+      `${node}/other`,
+      undefined,
+      '/path',
+      '',
+      `${bucket}/a/b`,
+    ])
+    expect(policy).toContain(`connect-src 'self' ${node} ${bucket};`)
+    expect(policy).toContain(`media-src 'self' blob: ${node} ${bucket};`)
+    expect(policyFor([])).toContain("connect-src 'self'; media-src 'self' blob:;")
+    expect(pageHeaders({ hasScript: false })['Content-Security-Policy']).not.toContain('media-src')
   })
 })
 

@@ -293,6 +293,20 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     expect((await (await page.waitForResponse(/\/site\/broadcast/)).json()).broadcast.isOnAir).toBe(false)
     expect(asked(`/live/${login}.m3u8`)).toBe(playlists)
     expect(await volume()).toBeCloseTo(0.9)
+    // Another node gets the broadcast: only another page may load from there.
+    const reloaded = page.waitForEvent('load')
+    const elsewhere = {
+      source: `/live/${login}.m3u8`,
+      isOnAir: true,
+      recording: null,
+      origin: 'https://media-2.example',
+    }
+    await page.route(/\/site\/broadcast/, route => route.fulfill({ json: { broadcast: elsewhere } }), {
+      times: 1,
+    })
+    await reloaded
+    await until(async () => (await message()) === 'Waiting for the broadcaster…')
+    expect(asked(`/live/${login}.m3u8`)).toBe(playlists)
     await goOnAir()
     await untilPlaying()
     expect(await message()).toBe('')
