@@ -172,7 +172,7 @@ export class Controls {
     else if (action.act === 'volume') {
       this.#changeVolume(Math.round((video.volume + action.by) * 100) / 100)
       this.#showHint(`Volume ${Math.round(video.volume * 100)} %`)
-    } else {
+    } else if (action.act === 'seek') {
       this.#playback.seekBy(action.by)
       this.#showHint(`${action.by < 0 ? '−' : '+'}${Math.abs(action.by)} s`)
     }

@@ -38,7 +38,7 @@ const TICK_MILLISECONDS = 250
 /** How often a broadcast that has just begun is asked for its recording. */
 const NEW_MILLISECONDS = 10_000
 /** The last seconds of a broadcast are not in its recording yet: what is closer to the end is live. */
-export const LIVE_SECONDS = 15
+const LIVE_SECONDS = 15
 
 const MESSAGES: Readonly<Record<LiveState, readonly [PlayerState, string]>> = {
   connecting: ['loading', ''],
