@@ -18,6 +18,7 @@ export class Timeline {
   readonly #slider: HTMLInputElement
   readonly #tip: HTMLElement
   readonly #pins: readonly HTMLElement[]
+  /** Whole seconds, at least 1 when it is known. */
   #length = 0
   #isDragging = false
 
@@ -43,20 +44,16 @@ export class Timeline {
     this.#slider.addEventListener('blur', () => this.#hideTip())
   }
 
-  /** Where the slider stands. */
-  get position(): number {
-    return Number(this.#slider.value)
-  }
-
   show({ position, length, loaded }: Progress): void {
-    if (length !== this.#length) {
-      this.#length = length
-      this.#slider.max = String(Math.max(length, 1))
+    const seconds = Math.max(1, Math.round(length))
+    if (seconds !== this.#length) {
+      this.#length = seconds
+      this.#slider.max = String(seconds)
       for (const pin of this.#pins) pin.style.left = `${this.#share(Number(pin.dataset.pin)) * 100}%`
     }
     this.#slider.style.setProperty('--loaded', String(this.#share(loaded)))
     if (this.#isDragging) return
-    this.#slider.value = String(position)
+    this.#slider.value = String(Math.round(position))
     this.#render(position)
   }
 
