@@ -43,6 +43,7 @@ export async function openPlaylist(
   { url, from, ready, lost }: Opening,
   seen?: string,
 ): Promise<Engine | undefined> {
+  if (!hasMediaSource()) return openNative(video, { url, from, ready, lost })
   // Without a network, the library does not come either.
   const library = await import('hls.js/light').catch(() => undefined)
   if (library === undefined) {
@@ -50,11 +51,7 @@ export async function openPlaylist(
     return { destroy: () => {} }
   }
   const Hls = library.default
-  if (!Hls.isSupported()) {
-    return video.canPlayType(HLS_TYPE) === ''
-      ? undefined
-      : openFile(video, { url, from: from === 'live' ? 0 : from, ready, lost })
-  }
+  if (!Hls.isSupported()) return openNative(video, { url, from, ready, lost })
   const hls = new Hls(from === 'live' ? LIVE_CONFIG : { ...CONFIG, startPosition: from })
   let lastSegment: string | undefined
   hls.on(Hls.Events.LEVEL_LOADED, (_, { details }) => {
@@ -78,6 +75,12 @@ export async function openPlaylist(
     },
   }
 }
+
+/** Whether a script can feed a video. The library asks for more, but need not be loaded without it. */
+const hasMediaSource = () => 'ManagedMediaSource' in globalThis || 'MediaSource' in globalThis
+
+const openNative = (video: HTMLVideoElement, opening: Opening): Engine | undefined =>
+  video.canPlayType(HLS_TYPE) === '' ? undefined : openFile(video, opening)
 
 /** Opens a file, or what else the browser plays by itself. */
 export function openFile(video: HTMLVideoElement, { url, from, ready, lost }: Opening): Engine {
