@@ -101,7 +101,7 @@ const threadsBeside: BunPlugin = {
 const withoutBrowserPackages: BunPlugin = {
   name: 'without-browser-packages',
   setup: build => {
-    build.onResolve({ filter: /^(?:hls\.js|mpegts\.js|uplot)(?:\/|$)/ }, ({ path }) => ({
+    build.onResolve({ filter: /^(?:hls\.js|uplot)(?:\/|$)/ }, ({ path }) => ({
       path,
       namespace: 'browser',
     }))

@@ -10,6 +10,7 @@ import type { ConsoleServices } from './console/services.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
 import { showActivate, submitActivate } from './pages/activate.ts'
 import { showAuthorize, submitConsent } from './pages/authorize.ts'
+import { showBroadcast } from './pages/broadcast.ts'
 import { parseChannelPath, showChannel } from './pages/channel.ts'
 import { type DocsServices, showDocs } from './pages/docs.ts'
 import { showDrops } from './pages/drops.ts'
@@ -68,6 +69,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/studio/{login}/videos': { POST: submitStudioVideo },
   '/search/suggestions': { GET: showSuggestions },
   '/site/token': { POST: submitToken },
+  '/site/broadcast': { GET: showBroadcast },
   '/console': { GET: showConsole },
   '/console/login': { POST: submitConsoleLogin },
   '/console/logout': { POST: submitConsoleLogout },
@@ -185,7 +187,7 @@ export class Pages {
       }),
     )
     const headers = new Headers({
-      ...pageHeaders({ hasScript, node: page.node, playlist: page.playlist }),
+      ...pageHeaders({ hasScript, media: page.media }),
       'X-Request-Id': context.requestId,
     })
     if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))

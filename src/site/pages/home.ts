@@ -5,6 +5,7 @@ import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
+import { embeddedBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { type Featured, homePage, welcomePage } from './home-view.tsx'
 import { search } from './search.ts'
@@ -80,7 +81,10 @@ async function selectFeatured(
   const [most] = streams
     .filter(({ user_id }) => playing.length === 0 || nodes.has(user_id))
     .sort((one, other) => other.viewer_count - one.viewer_count)
-  return most && { stream: most, node: nodes.get(most.user_id) }
+  if (most === undefined) return undefined
+  const node = nodes.get(most.user_id)
+  const broadcast = node === undefined ? undefined : embeddedBroadcast(most.user_login, node)
+  return { stream: most, broadcast }
 }
 
 /** The live channels that the user follows. */

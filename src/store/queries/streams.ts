@@ -61,9 +61,11 @@ export interface BroadcastPlace {
   readonly watch_url: string | null
   /** The template of another media server. */
   readonly playback_url: string | null
+  /** When its publisher left; null while it is connected. */
+  readonly ended_at: string | null
 }
 
-const broadcastPlaces = sql`select p.adapter, p.watch_url, m.playback_url from publish_sessions p
+const broadcastPlaces = sql`select p.adapter, p.watch_url, m.playback_url, p.ended_at from publish_sessions p
   left join media_servers m on m.name = p.server and m.adapter = p.adapter`
 
 /** Why a user has no running stream: the channel is not live, or does not exist. */
