@@ -18,11 +18,30 @@ export interface WorldStates {
   restore(): Promise<void>
 }
 
+/** A file that a demo makes up when it is asked for. */
+export interface InventedFile {
+  readonly type: string
+  readonly cacheControl: string
+  readonly body: string | Uint8Array<ArrayBuffer>
+}
+
+/** What a demo shows of channels that no encoder publishes to. */
+export interface InventedVideo {
+  /** The playlist or segment at a path below `/live/` or `/videos/`; undefined: there is none. */
+  find(path: string): Promise<InventedFile | undefined>
+  /** The scene, and the percent of it that have passed, that the picture of a channel or video shows; undefined: the picture is drawn from the id. */
+  scene(kind: 'channels' | 'videos', id: string): Promise<string | undefined>
+}
+
 /** The controls of demo mode: the clock, planned faults, the requests, and what a reset returns to. */
 export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
   readonly journal = new RequestJournal()
+  /** Undefined: channels and videos that nobody broadcast do not play. */
+  video: InventedVideo | undefined
+  /** Channels whose viewers are invented: those who watch a clip are not counted. */
+  inventedAudiences: ReadonlySet<string> = new Set()
   /** How the world was made; undefined until it is. */
   world: DemoWorld | undefined
   /** What tests need to use the world; undefined until the server listens. */

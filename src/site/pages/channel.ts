@@ -13,7 +13,7 @@ import { latestVideos } from './latest-videos.ts'
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
 const VIDEOS = 12
 
-type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock'>
+type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock' | 'demo'>
 
 /** The login in the path of a page, unless the server uses the path for something else. */
 export function parseChannelPath(path: string): string | undefined {
@@ -43,7 +43,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     channel: { id, login, display_name },
     description,
     live: stream && toShownStream(stream),
-    broadcast: stream && (await readBroadcast(stream, store)),
+    broadcast: stream && (await readBroadcast(stream, services)),
     following,
     videos,
     now,
@@ -69,10 +69,12 @@ async function readFollowing(
 /** Undefined: this page has no player for it. */
 async function readBroadcast(
   stream: LiveStream,
-  store: PageServices['store'],
+  { store, demo }: Pick<PageServices, 'store' | 'demo'>,
 ): Promise<PlayableBroadcast | undefined> {
   const server = await store.streams.mediaServerOf(stream)
   const login = stream.user_login
+  if (server === undefined && demo?.video !== undefined)
+    return { protocol: 'hls', source: `/live/${login}.m3u8` }
   if (server?.adapter === 'embedded')
     return { protocol: 'flv', source: `/live/${login}.flv`, node: server.watch_url }
   return server?.playback_url
