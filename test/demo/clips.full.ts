@@ -98,9 +98,9 @@ describe.skipIf(!hasEncoder)('a clip', () => {
 })
 
 describe.skipIf(!hasEncoder)('ffmpeg', () => {
-  /** What it prints, and how many pictures and seconds of sound it has decoded. */
-  async function play(path: string, ...words: readonly string[]) {
-    const command = ['-v', 'error', '-xerror', '-progress', 'pipe:1', ...words, '-i', url + path]
+  /** What it prints, and how many pictures it has decoded. */
+  async function play(path: string) {
+    const command = ['-v', 'error', '-xerror', '-progress', 'pipe:1', '-i', url + path]
     const child = Bun.spawn([TEST_FFMPEG, ...command, '-t', '30', '-f', 'null', '-'], {
       stdout: 'pipe',
       stderr: 'pipe',
@@ -114,12 +114,11 @@ describe.skipIf(!hasEncoder)('ffmpeg', () => {
     expect(await play(`/live/${live[0]?.user_login}.m3u8`)).toEqual({ code: 0, errors: '', frames: 750 })
   })
 
-  test('plays 30 s of a video from its middle, without a message', async () => {
+  // It cannot seek in fragmented MP4 by HLS, not even in what it has made.
+  test('plays 30 s of a video without a message', async () => {
     const page = await (await fetch(`${url}/${live[0]?.user_login}`)).text()
     const ids = [...page.matchAll(/\/videos\/(\d+)/g)].map(([, id]) => id)
-    const { code, errors, frames } = await play(`/videos/${ids.at(-1)}.m3u8`, '-ss', '605')
-    expect({ code, errors }).toEqual({ code: 0, errors: '' })
-    expect(frames).toBeGreaterThanOrEqual(748)
+    expect(await play(`/videos/${ids.at(-1)}.m3u8`)).toEqual({ code: 0, errors: '', frames: 750 })
   })
 })
 
@@ -156,8 +155,35 @@ describe.skipIf(!hasBrowser)('a real browser', () => {
     for (const { user_login } of live.slice(1, 9)) {
       await page.goto(`${url}/${user_login}`)
       const before = await until(shown, ({ frames }) => frames > 0)
-      await until(shown, ({ time, frames }) => time > before.time + 0.5 && frames > before.frames + 5)
+      const after = await until(shown, ({ time }) => time > before.time + 0.5)
+      expect(after.frames).toBeGreaterThan(before.frames)
     }
+  })
+
+  test('hls.js on a page of another site plays a video, from its middle and up to its end', async () => {
+    const channel = await (await fetch(`${url}/${live[0]?.user_login}`)).text()
+    const source = `${url}/videos/${[...channel.matchAll(/\/videos\/(\d+)/g)].at(-1)?.[1]}.m3u8`
+    const lines = await (await fetch(source)).text()
+    const seconds = [...lines.matchAll(/#EXTINF:([0-9.]+)/g)].reduce((sum, [, each]) => sum + Number(each), 0)
+    const script = await Bun.file('node_modules/hls.js/dist/hls.light.min.js').text()
+    const html = `<!doctype html><link rel="icon" href="data:,"><video muted autoplay></video><script>${script}</script><script>
+      const hls = new Hls({ startPosition: ${seconds / 2} })
+      hls.loadSource('${source}')
+      hls.attachMedia(document.querySelector('video'))
+    </script>`
+    using site = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => new Response(html, { headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
+    })
+    page = await browser.newPage()
+    await page.goto(site.url.href)
+    const before = await until(shown, ({ frames }) => frames > 0)
+    expect(before.time).toBeGreaterThanOrEqual(seconds / 2)
+    await until(shown, ({ time }) => time > before.time + 1)
+    expect(await page.evaluate('document.querySelector("video").duration')).toBeCloseTo(seconds, 1)
+    await page.evaluate(`document.querySelector('video').currentTime = ${seconds - 3}`)
+    await until(() => page.evaluate<boolean>('document.querySelector("video").ended'), Boolean)
   })
 
   test('no error in the console, no violated policy, no other host', () => {
