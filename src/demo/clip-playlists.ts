@@ -5,6 +5,13 @@ import { CLIP_FORMAT, type Clip, FRAGMENT_SECONDS, FRAGMENTS, LOOP_SECONDS } fro
 /** Live playlists have so many segments, of a fragment each. */
 const WINDOW = 6
 
+/** When a broadcast started, and what time it is for it: `now`, or its end. */
+export interface Broadcast {
+  readonly started_at: string
+  readonly now: number
+  readonly isOver: boolean
+}
+
 export function multivariantPlaylist({ bandwidth, averageBandwidth }: Clip, mediaPlaylist: string): string {
   const { codecs, resolution, frameRate } = CLIP_FORMAT
   return lines(
@@ -20,22 +27,23 @@ export function multivariantPlaylist({ bandwidth, averageBandwidth }: Clip, medi
  * How many segments of a broadcast are complete. It has a whole window when it starts, as if it had begun a loop earlier:
  * the first viewer need not wait.
  */
-export function completeSegments(started_at: string, now: number): number {
+export function completeSegments({ started_at, now }: Broadcast): number {
   const seconds = Math.max(0, now - Date.parse(started_at)) / 1000
   return FRAGMENTS + Math.floor(seconds / FRAGMENT_SECONDS)
 }
 
 /** The last segments of a broadcast (D-251). */
-export function livePlaylist(started_at: string, now: number): string {
-  const complete = completeSegments(started_at, now)
+export function livePlaylist(broadcast: Broadcast): string {
+  const complete = completeSegments(broadcast)
   const first = complete - WINDOW
-  const began = Date.parse(started_at) - LOOP_SECONDS * 1000
+  const began = Date.parse(broadcast.started_at) - LOOP_SECONDS * 1000
   const segments = Array.from({ length: WINDOW }, (_, index) => first + index).flatMap(number => [
     `#EXT-X-PROGRAM-DATE-TIME:${isoMillis(began + number * FRAGMENT_SECONDS * 1000)}`,
     `#EXTINF:${FRAGMENT_SECONDS.toFixed(3)},`,
     `${number}.m4s`,
   ])
-  return lines(...mediaHead(FRAGMENT_SECONDS, first, 'init-0.mp4'), ...segments)
+  const end = broadcast.isOver ? ['#EXT-X-ENDLIST'] : []
+  return lines(...mediaHead(FRAGMENT_SECONDS, first, 'init-0.mp4'), ...segments, ...end)
 }
 
 /** The length of a video in fragments. The last one may be longer than the video. */

@@ -3,7 +3,7 @@
  * with a key frame. Fragment n of the broadcast is fragment n mod k of the clip; only its decode times and its number differ.
  * They are written into a copy, so that a channel needs neither a timer nor memory.
  *
- * A loop is a whole number of pictures and of AAC frames (`build/clips.ts`): sound and picture never drift apart.
+ * A loop is a whole number of pictures and of AAC frames (`npm run clips`): sound and picture never drift apart.
  */
 
 export const LOOP_SECONDS = 12

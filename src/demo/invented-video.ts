@@ -11,8 +11,10 @@
 import { videoSeconds } from '../domain/timeline.ts'
 import type { InventedFile, InventedVideo } from '../operations/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
+import type { Video } from '../store/queries/videos.ts'
 import { type Clip, FRAGMENTS, repeatClip } from './clip.ts'
 import {
+  type Broadcast,
   completeSegments,
   countFragments,
   livePlaylist,
@@ -27,9 +29,15 @@ const SEGMENT = /^(0|[1-9][0-9]{0,8})(?:\.([1-9]))?\.m4s$/
 
 const GROWING_SECONDS = 1
 const FINISHED_SECONDS = 60
+const ENDED_MILLISECONDS = 60_000
 
 /** The moments of a scene that pictures show, in percent of the loop. */
 const MOMENTS = [0, 17, 33, 50, 67, 83] as const
+
+interface InventedBroadcast extends Broadcast {
+  readonly id: string
+  readonly user_id: string
+}
 
 type VideoServices = Pick<Services, 'store' | 'clock'>
 
@@ -48,33 +56,52 @@ export function inventVideo({ store, clock }: VideoServices): InventedVideo {
     },
   }
 
-  async function findLive(
-    login: string,
-    broadcast?: string,
-    file?: string,
-  ): Promise<InventedFile | undefined> {
+  async function findLive(login: string, name?: string, file?: string): Promise<InventedFile | undefined> {
     const user = await store.users.withLogin(login)
-    const stream = user && (await store.streams.of(user.id))
-    if (stream === undefined || (await store.streams.mediaServerOf(stream)) !== undefined) return undefined
-    const clip = await loadClip(clipForChannel(stream.user_id))
-    const current = `${stream.id}-${clip.version}`
+    const broadcast = user && ((await findRunning(user.id)) ?? (await findEnded(user.id)))
+    if (broadcast === undefined) return undefined
+    const clip = await loadClip(clipForChannel(broadcast.user_id))
+    const current = `${broadcast.id}-${clip.version}`
     if (file === undefined)
-      return playlist(multivariantPlaylist(clip, `${login}/${current}/index.m3u8`), GROWING_SECONDS)
-    if (broadcast !== current) return undefined
-    const now = clock.now()
-    if (file === 'index.m3u8') return playlist(livePlaylist(stream.started_at, now), GROWING_SECONDS)
-    const complete = completeSegments(stream.started_at, now)
+      return broadcast.isOver
+        ? undefined
+        : playlist(multivariantPlaylist(clip, `${login}/${current}/index.m3u8`), GROWING_SECONDS)
+    if (name !== current) return undefined
+    if (file === 'index.m3u8') return playlist(livePlaylist(broadcast), GROWING_SECONDS)
+    const complete = completeSegments(broadcast)
     return findSegment(clip, file, (number, part) =>
       part === undefined && number < complete ? repeatClip(clip, number) : undefined,
     )
   }
 
+  async function findRunning(user_id: string): Promise<InventedBroadcast | undefined> {
+    const stream = await store.streams.of(user_id)
+    if (stream === undefined || (await store.streams.mediaServerOf(stream)) !== undefined) return undefined
+    return { ...stream, now: clock.now(), isOver: false }
+  }
+
+  /** For a minute after its end, so that players see one. Only the video of a stream has the time of its end. */
+  async function findEnded(user_id: string): Promise<InventedBroadcast | undefined> {
+    const latest = await store.videos.latestOf(user_id)
+    const video = latest && (await store.videos.find(latest.id))
+    const ended = Date.parse(video?.ended_at ?? '')
+    if (!video?.stream_id || !(clock.now() - ended < ENDED_MILLISECONDS) || (await isReal(video)))
+      return undefined
+    return { id: video.stream_id, user_id, started_at: video.created_at, now: ended, isOver: true }
+  }
+
+  /** Whether a video shows what a media server has received. */
+  async function isReal({ id, stream_id, user_id, ended_at }: Video): Promise<boolean> {
+    if ((await store.videos.recordingUrl(id)) !== undefined) return true
+    // What the user broadcasts now is no matter of earlier videos.
+    const stream = { id: stream_id ?? '', user_id: ended_at === null ? user_id : '' }
+    return (await store.streams.mediaServerOf(stream)) !== undefined
+  }
+
   async function findVideo(id: string, version?: string, file?: string): Promise<InventedFile | undefined> {
     const video = await store.videos.find(id)
-    if (video === undefined || (await store.videos.recordingUrl(id)) !== undefined) return undefined
+    if (video === undefined || (await isReal(video))) return undefined
     const isLive = video.ended_at === null
-    const stream = { id: video.stream_id ?? '', user_id: video.user_id }
-    if (isLive && (await store.streams.mediaServerOf(stream)) !== undefined) return undefined
     const clip = await loadClip(clipForChannel(video.user_id))
     const seconds = videoSeconds(video, clock.now())
     if (file === undefined) {

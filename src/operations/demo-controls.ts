@@ -38,7 +38,7 @@ export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
   readonly journal = new RequestJournal()
-  /** Undefined: channels and videos that nobody broadcast do not play. */
+  /** Undefined: only broadcasts and recordings play. */
   video: InventedVideo | undefined
   /** Channels whose viewers are invented: those who watch a clip are not counted. */
   inventedAudiences: ReadonlySet<string> = new Set()

@@ -69,7 +69,7 @@ describe('the clips', () => {
 })
 
 describe('a clip that is repeated', () => {
-  test('goes on where the last segment ended, in both tracks, and sound and picture stay together', async () => {
+  test('continues where the last segment ended, in both tracks, and sound and picture stay together', async () => {
     await fc.assert(
       fc.asyncProperty(clips, numbers, fc.integer({ min: 1, max: 14 }), async (name, from, count) => {
         const clip = await loadClip(name)
@@ -147,7 +147,7 @@ describe('a live playlist', () => {
     fc.assert(
       fc.property(starts, elapsed, (started_at, milliseconds) => {
         const now = Date.parse(started_at) + milliseconds
-        const text = livePlaylist(started_at, now)
+        const text = livePlaylist({ started_at, now, isOver: false })
         const segments = readLive(text)
         expect(segments).toHaveLength(6)
         expect(text).toContain(`#EXT-X-MEDIA-SEQUENCE:${segments[0]?.number}\n`)
@@ -158,7 +158,7 @@ describe('a live playlist', () => {
         const end = (segments.at(-1)?.at as number) + FRAGMENT_SECONDS * 1000
         expect(end).toBeLessThanOrEqual(now)
         expect(now - end).toBeLessThan(FRAGMENT_SECONDS * 1000)
-        expect(segments.at(-1)?.number).toBe(completeSegments(started_at, now) - 1)
+        expect(segments.at(-1)?.number).toBe(completeSegments({ started_at, now, isOver: false }) - 1)
       }),
     )
   })
@@ -168,7 +168,9 @@ describe('a live playlist', () => {
       fc.property(starts, elapsed, elapsed, (started_at, one, other) => {
         const start = Date.parse(started_at)
         const [earlier, later] = [one, other].sort((a, b) => a - b) as [number, number]
-        const [before, after] = [earlier, later].map(each => readLive(livePlaylist(started_at, start + each)))
+        const [before, after] = [earlier, later].map(each =>
+          readLive(livePlaylist({ started_at, now: start + each, isOver: false })),
+        )
         const steps = Math.floor(later / 2000) - Math.floor(earlier / 2000)
         expect((after?.[0]?.number as number) - (before?.[0]?.number as number)).toBe(steps)
         const known = new Map(before?.map(({ number, at }) => [number, at]))
@@ -179,7 +181,8 @@ describe('a live playlist', () => {
 
   test('of a broadcast that starts in the future is that of its start', () => {
     const started_at = isoSeconds(START)
-    expect(livePlaylist(started_at, START - 3_600_000)).toBe(livePlaylist(started_at, START))
+    const at = (now: number) => livePlaylist({ started_at, now, isOver: false })
+    expect(at(START - 3_600_000)).toBe(at(START))
   })
 })
 

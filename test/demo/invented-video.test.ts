@@ -132,7 +132,7 @@ describe('a live channel of the demo', () => {
     expect(page).not.toContain('does not play on this page')
   })
 
-  test('its invented viewers stay when somebody watches', async () => {
+  test('its invented viewers stay when a player sends heartbeats', async () => {
     const post = (path: string, body: object) => get(path, { method: 'POST', body: JSON.stringify(body) })
     const { user_login, user_id } = first()
     const counted = async () =>
@@ -144,6 +144,27 @@ describe('a live channel of the demo', () => {
     expect(metrics).toContain('strand_playback_sessions 0\n')
     expect(await counted()).toBeGreaterThan(before / 2)
   })
+})
+
+test('a broadcast that has ended has a playlist with an end for a minute, and then none', async () => {
+  const { user_login, user_id } = live[4] as (typeof live)[number]
+  const path = await mediaPlaylist(user_login)
+  const before = await text(path)
+  const ended = await fetch(`${demo.world.control_url}/channels/${user_id}/stream`, {
+    method: 'DELETE',
+    headers: { Authorization: `Bearer ${demo.world.operator_token}` },
+  })
+  expect(ended.status).toBeWithin(200, 300)
+  demo.demoControls.clock.advance(50_000)
+  expect(await text(path)).toBe(`${before}#EXT-X-ENDLIST\n`)
+  const last = Number(segmentsIn(before).at(-1))
+  expect((await get(beside(path, `${last}.m4s`))).status).toBe(200)
+  expect((await get(beside(path, `${last + 1}.m4s`))).status).toBe(404)
+  expect((await get(`/live/${user_login}.m3u8`)).status).toBe(404)
+  demo.demoControls.clock.advance(10_000)
+  expect((await get(path)).status).toBe(404)
+  demo.demoControls.clock.advance(-60_000)
+  live = live.filter(each => each.user_id !== user_id)
 })
 
 describe('a video of the demo', () => {
@@ -230,7 +251,7 @@ test('a channel that is broadcast has no clip, neither live nor as a video, also
     headers: { Authorization: `Bearer ${token}` },
   })
   const segment = beside(await mediaPlaylist(login), '3.m4s')
-  const [running] = await pastVideos(id)
+  const [running, earlier] = await pastVideos(id)
   const paths = [`/live/${login}.m3u8`, segment, `/videos/${running?.id}.m3u8`]
   const statuses = () => Promise.all(paths.map(async path => (await get(path)).status))
   expect(await statuses()).toEqual([200, 200, 200])
@@ -239,6 +260,7 @@ test('a channel that is broadcast has no clip, neither live nor as a video, also
   encoder.video(0, AVC.header)
   expect(await statuses()).toEqual([404, 404, 404])
   expect(await text(`/${login}`)).not.toContain(`/live/${login}.m3u8`)
+  expect((await get(`/videos/${earlier?.id}.m3u8`)).status).toBe(200)
   encoder.close()
   await encoder.closed()
   expect(await statuses()).toEqual([404, 404, 404])

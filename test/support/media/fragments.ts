@@ -1,4 +1,4 @@
-/** Reads the fragments of an MP4 without code of the program: what `moof` boxes say about times, numbers and sizes. */
+/** Reads the fragments of an MP4 without code of the program: the times, numbers and sizes in `moof` boxes. */
 
 export interface TrackFragment {
   readonly track: number
