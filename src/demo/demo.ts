@@ -86,12 +86,10 @@ export async function refuseDemoWorld({ store }: Services): Promise<void> {
 /** Changes the viewer counts of the demo's channels slightly every few seconds. Those that are broadcast have real viewers. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
-  const { store, demo } = services
-  if (demo !== undefined) demo.inventedAudiences = new Set(plan.channels)
+  const { store } = services
   const tick = async () => {
     const broadcast = await store.streams.playing(plan.channels)
     const own = new Set(plan.channels).difference(new Set(broadcast.map(({ user_id }) => user_id)))
-    if (demo !== undefined) demo.inventedAudiences = own
     const live = await store.streams.live()
     const counts = live
       .filter(stream => own.has(stream.user_id))

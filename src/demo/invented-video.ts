@@ -41,7 +41,8 @@ interface InventedBroadcast extends Broadcast {
 
 type VideoServices = Pick<Services, 'store' | 'clock'>
 
-export function inventVideo({ store, clock }: VideoServices): InventedVideo {
+/** `channels`: those whose viewers are invented. */
+export function inventVideo({ store, clock }: VideoServices, channels: ReadonlySet<string>): InventedVideo {
   return {
     find: async path => {
       const [, login, broadcast, file] = LIVE_PATH.exec(path) ?? []
@@ -49,6 +50,7 @@ export function inventVideo({ store, clock }: VideoServices): InventedVideo {
       const [, id, version, segment] = VIDEO_PATH.exec(path) ?? []
       return id === undefined ? undefined : findVideo(id, version, segment)
     },
+    hasInventedViewers: async user_id => channels.has(user_id) && (await findRunning(user_id)) !== undefined,
     scene: async (kind, id) => {
       const user_id = kind === 'channels' ? id : (await store.videos.owned(id))?.user_id
       if (user_id === undefined) return undefined

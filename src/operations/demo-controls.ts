@@ -29,6 +29,8 @@ export interface InventedFile {
 export interface InventedVideo {
   /** The playlist or segment at a path below `/live/` or `/videos/`; undefined: there is none. */
   find(path: string): Promise<InventedFile | undefined>
+  /** Whether the viewers of a channel are invented, too: players that show a clip are not counted. */
+  hasInventedViewers(user_id: string): Promise<boolean>
   /** The scene, and the percent of it that have passed, that the picture of a channel or video shows; undefined: the picture is drawn from the id. */
   scene(kind: 'channels' | 'videos', id: string): Promise<string | undefined>
 }
@@ -40,8 +42,6 @@ export class DemoControls {
   readonly journal = new RequestJournal()
   /** Undefined: only broadcasts and recordings play. */
   video: InventedVideo | undefined
-  /** Channels whose viewers are invented: those who watch a clip are not counted. */
-  inventedAudiences: ReadonlySet<string> = new Set()
   /** How the world was made; undefined until it is. */
   world: DemoWorld | undefined
   /** What tests need to use the world; undefined until the server listens. */

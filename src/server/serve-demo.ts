@@ -93,7 +93,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     demo: demoControls,
     prepare: async services => {
       plan = await prepareWorld(services, { seed, streams, scenario }, events)
-      demoControls.video = inventVideo(services)
+      demoControls.video = inventVideo(services, new Set(plan.channels))
     },
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')

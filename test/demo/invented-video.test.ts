@@ -17,7 +17,7 @@ beforeAll(async () => {
     rtmpPort: 0,
     seed: 7,
     streams: STREAMS,
-    movingViewers: true,
+    movingViewers: false,
     clock: { at: START, running: false },
     settings: { STRAND_LOG: 'error' },
   })
@@ -31,6 +31,14 @@ const text = async (path: string) => (await get(path)).text()
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 async function json(path: string, init?: RequestInit): Promise<any> {
   return (await get(path, init)).json()
+}
+async function control(method: string, path: string, body?: object): Promise<void> {
+  const { status } = await fetch(`${demo.world.control_url}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${demo.world.operator_token}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  expect(status).toBeWithin(200, 300)
 }
 const first = () => live[0] as (typeof live)[number]
 
@@ -132,17 +140,22 @@ describe('a live channel of the demo', () => {
     expect(page).not.toContain('does not play on this page')
   })
 
-  test('its invented viewers stay when a player sends heartbeats', async () => {
+  test('its invented viewers stay when a player sends heartbeats; those of other channels are counted', async () => {
     const post = (path: string, body: object) => get(path, { method: 'POST', body: JSON.stringify(body) })
-    const { user_login, user_id } = first()
-    const counted = async () =>
-      (await json(`/helix/streams?user_id=${user_id}`)).data[0].viewer_count as number
-    const before = await counted()
-    const { data } = await (await post('/playback/session', { login: user_login })).json()
-    expect((await post('/playback/heartbeat', { session: data[0].session })).status).toBe(204)
-    const metrics = await text('/metrics')
-    expect(metrics).toContain('strand_playback_sessions 0\n')
-    expect(await counted()).toBeGreaterThan(before / 2)
+    const watch = async (login: string) => {
+      const { data } = await (await post('/playback/session', { login })).json()
+      expect((await post('/playback/heartbeat', { session: data[0].session })).status).toBe(204)
+      return text('/metrics')
+    }
+    expect(await watch(first().user_login)).toContain('strand_playback_sessions 0\n')
+    const { id, login } = demo.world.users.find(user => user.id === demo.world.offline.id) ?? {
+      id: '',
+      login: '',
+    }
+    await control('PUT', `/channels/${id}/stream`, {})
+    expect((await get(`/live/${login}.m3u8`)).status).toBe(200)
+    expect(await watch(login)).toContain('strand_playback_sessions 1\n')
+    await control('DELETE', `/channels/${id}/stream`)
   })
 })
 
@@ -150,11 +163,7 @@ test('a broadcast that has ended has a playlist with an end for a minute, and th
   const { user_login, user_id } = live[4] as (typeof live)[number]
   const path = await mediaPlaylist(user_login)
   const before = await text(path)
-  const ended = await fetch(`${demo.world.control_url}/channels/${user_id}/stream`, {
-    method: 'DELETE',
-    headers: { Authorization: `Bearer ${demo.world.operator_token}` },
-  })
-  expect(ended.status).toBeWithin(200, 300)
+  await control('DELETE', `/channels/${user_id}/stream`)
   demo.demoControls.clock.advance(50_000)
   expect(await text(path)).toBe(`${before}#EXT-X-ENDLIST\n`)
   const last = Number(segmentsIn(before).at(-1))
