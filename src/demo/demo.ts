@@ -83,16 +83,18 @@ export async function refuseDemoWorld({ store }: Services): Promise<void> {
   )
 }
 
-/** Changes the viewer counts of the demo's channels slightly every few seconds. */
+/** Changes the viewer counts of the demo's channels slightly every few seconds. Those that are broadcast have real viewers. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
-  const own = new Set(plan.channels)
+  const { store } = services
   const tick = async () => {
-    const live = await services.store.streams.live()
+    const broadcast = await store.streams.playing(plan.channels)
+    const own = new Set(plan.channels).difference(new Set(broadcast.map(({ user_id }) => user_id)))
+    const live = await store.streams.live()
     const counts = live
       .filter(stream => own.has(stream.user_id))
       .map(stream => [stream.user_id, drift(random, stream.viewer_count)] as const)
-    await services.store.commands.reportViewers({ counts })
+    await store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
     services.log.warn({ error: String(error) }, 'updating the viewer counts of the demo failed'),

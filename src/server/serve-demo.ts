@@ -6,6 +6,7 @@ import { SETTINGS } from '../config/settings.ts'
 import { moveViewers, prepareWorld } from '../demo/demo.ts'
 import { demoSecret } from '../demo/demo-secret.ts'
 import type { World } from '../demo/described-world.ts'
+import { inventVideo } from '../demo/invented-video.ts'
 import { type DemoProxy, startProxy } from '../demo/proxy.ts'
 import { ScenarioEvents } from '../demo/scenario-events.ts'
 import type { WorldOptions, WorldPlan } from '../demo/world.ts'
@@ -92,6 +93,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     demo: demoControls,
     prepare: async services => {
       plan = await prepareWorld(services, { seed, streams, scenario }, events)
+      demoControls.video = inventVideo(services, new Set(plan.channels))
     },
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')

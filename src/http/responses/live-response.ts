@@ -1,12 +1,15 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { LiveChannels } from '../../media/live-channels.ts'
+import type { DemoControls } from '../../operations/demo-controls.ts'
 import { asksToSee } from '../../site/pages.ts'
 import type { Store } from '../../store/store.ts'
 import { fullBucket } from '../limits/rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
+import { answerInvented } from './invented-response.ts'
 import { type MediaNode, redirectTo } from './media-redirect.ts'
 
 const LIVE_PATH = /^\/live\/([A-Za-z0-9_]{1,25})\.flv$/
+const HLS_PATH = /^\/live\/([A-Za-z0-9_]{1,25})(?:\.m3u8|\/[^/]+\/[^/]+\.(?:m3u8|mp4|m4s))$/
 
 export const isLivePath = (path: string): boolean => path.startsWith('/live/')
 
@@ -36,7 +39,7 @@ export function answerMediaPreflight({ requestId }: RequestContext): Response {
 
 interface LiveSources {
   readonly liveChannels: LiveChannels
-  readonly services: MediaNode & { readonly store: Store }
+  readonly services: MediaNode & { readonly store: Store; readonly demo?: DemoControls }
 }
 
 /** A broadcast, for everyone and without a point. Undefined: there is none at this path. */
@@ -46,8 +49,20 @@ export function answerLive(
 ): Response | Promise<Response | Refusal> | undefined {
   context.allowance = fullBucket(Date.now())
   if (context.method === 'OPTIONS') return answerMediaPreflight(context)
-  const login = asksToSee(context.method) ? LIVE_PATH.exec(context.path)?.[1]?.toLowerCase() : undefined
+  if (!asksToSee(context.method)) return undefined
+  const invented = HLS_PATH.exec(context.path)?.[1]
+  if (invented !== undefined) return answerHls(invented, sources, context)
+  const login = LIVE_PATH.exec(context.path)?.[1]?.toLowerCase()
   return login === undefined ? undefined : answerBroadcast(login, sources, context)
+}
+
+/** Only what a demo invents is HLS. */
+async function answerHls(
+  login: string,
+  { services }: LiveSources,
+  context: RequestContext,
+): Promise<Response | Refusal> {
+  return (await answerInvented(services.demo, context)) ?? refuse('not_live', login.toLowerCase())
 }
 
 /** A broadcast as FLV. One that another node receives is watched there: video passes through one node only. */

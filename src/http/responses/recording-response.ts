@@ -1,15 +1,19 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Recordings } from '../../media/recordings.ts'
+import type { DemoControls } from '../../operations/demo-controls.ts'
 import { asksToSee } from '../../site/pages.ts'
 import type { Store } from '../../store/store.ts'
 import { fullBucket } from '../limits/rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
+import { answerInvented } from './invented-response.ts'
 import { answerMediaPreflight } from './live-response.ts'
 import { isFileUrl, type MediaNode, redirectTo } from './media-redirect.ts'
 
 const RECORDING_PATH = /^\/videos\/([0-9]{1,19})\.flv$/
 
-export const isRecordingPath = (path: string): boolean => RECORDING_PATH.test(path)
+const HLS_PATH = /^\/videos\/([0-9]{1,19})(?:\.m3u8|\/[^/]+\/[^/]+\.(?:mp4|m4s))$/
+
+export const isRecordingPath = (path: string): boolean => RECORDING_PATH.test(path) || HLS_PATH.test(path)
 
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',
@@ -23,7 +27,7 @@ const HEADERS = {
 
 interface RecordingSources {
   readonly recordings: Recordings | undefined
-  readonly services: MediaNode & { readonly store: Store }
+  readonly services: MediaNode & { readonly store: Store; readonly demo?: DemoControls }
 }
 
 /** A recording, for everyone and without a point. Undefined: the method is none of its path. */
@@ -33,8 +37,21 @@ export function answerRecording(
 ): Response | Promise<Response | Refusal> | undefined {
   context.allowance = fullBucket(Date.now())
   if (context.method === 'OPTIONS') return answerMediaPreflight(context)
-  const video_id = asksToSee(context.method) ? RECORDING_PATH.exec(context.path)?.[1] : undefined
+  if (!asksToSee(context.method)) return undefined
+  const invented = HLS_PATH.exec(context.path)?.[1]
+  if (invented !== undefined) return answerHls(invented, sources, context)
+  const video_id = RECORDING_PATH.exec(context.path)?.[1]
   return video_id === undefined ? undefined : answerVideo(video_id, sources, context)
+}
+
+/** Only what a demo invents is HLS. */
+async function answerHls(
+  video_id: string,
+  { services }: RecordingSources,
+  context: RequestContext,
+): Promise<Response | Refusal> {
+  const invented = await answerInvented(services.demo, context)
+  return invented ?? refuse('not_found', 'recording of the video', video_id)
 }
 
 /** The recording of a video, or a range of it. One that another node or a media server has is read there. */

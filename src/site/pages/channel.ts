@@ -13,7 +13,7 @@ import { latestVideos } from './latest-videos.ts'
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
 const VIDEOS = 12
 
-type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock' | 'mediaUrl'>
+type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock' | 'mediaUrl' | 'demo'>
 
 /** The login in the path of a page, unless the server uses the path for something else. */
 export function parseChannelPath(path: string): string | undefined {
@@ -43,7 +43,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     channel: { id, login, display_name },
     description,
     live: stream && toShownStream(stream),
-    broadcast: stream && (await findBroadcast(store, stream)),
+    broadcast: stream && (await findBroadcast(services, stream)),
     mediaUrl,
     following,
     videos,

@@ -13,7 +13,7 @@ const OTHERS = 8
 /** More would cover the timeline; the studio has all of them. */
 const MARKERS = 100
 
-type VideoServices = Pick<PageServices, 'store' | 'clock' | 'mediaUrl'>
+type VideoServices = Pick<PageServices, 'store' | 'clock' | 'mediaUrl' | 'demo'>
 
 export const showVideo: PageHandler = async (browser, services: VideoServices) => {
   const { store, clock, mediaUrl } = services
@@ -45,15 +45,16 @@ const IS_FILE = /\.(?:flv|mkv|ts)$/i
 /** The recording of a video: as its page plays it, or a file to save. That of a broadcast which runs grows (D-254). */
 async function findPlayable(
   { id, user_id, ended_at }: Pick<Video, 'id' | 'user_id' | 'ended_at'>,
-  { store }: VideoServices,
+  services: VideoServices,
 ): Promise<PlayableVideo | { readonly file: string } | undefined> {
+  const { store, demo } = services
   if (ended_at === null) {
     const stream = await store.streams.of(user_id)
-    const broadcast = stream && (await findBroadcast(store, stream))
+    const broadcast = stream && (await findBroadcast(services, stream))
     return broadcast?.recording === `/videos/${id}.m3u8` ? { broadcast } : undefined
   }
   const url = await store.videos.recordingUrl(id)
-  if (url === undefined) return undefined
+  if (url === undefined) return demo?.video && { recording: `/videos/${id}.m3u8`, origin: '' }
   const path = URL.parse(url)?.pathname ?? ''
   if (IS_FILE.test(path)) return { file: url }
   return { recording: PLAYS_AS_FILE.test(path) ? url : `/videos/${id}.mp4`, origin: url }

@@ -1,13 +1,16 @@
 import type { LiveStream } from '../../store/feed.ts'
-import type { Store } from '../../store/store.ts'
 import type { Broadcast } from '../player/broadcast.ts'
+import type { PageServices } from './session.ts'
 
 type StreamOwner = Pick<LiveStream, 'id' | 'user_id' | 'user_login'>
 
 /** Where the video of a live stream is, also while its publisher reconnects. Undefined: this site has no player for it. */
-export async function findBroadcast(store: Store, stream: StreamOwner): Promise<Broadcast | undefined> {
+export async function findBroadcast(
+  { store, demo }: Pick<PageServices, 'store' | 'demo'>,
+  stream: StreamOwner,
+): Promise<Broadcast | undefined> {
   const server = await store.streams.mediaServerOf(stream)
-  if (server === undefined) return undefined
+  if (server === undefined) return demo?.video && findInvented(store, stream)
   const isOnAir = server.ended_at === null
   if (server.adapter !== 'embedded') {
     const source = server.playback_url?.replace('{login}', stream.user_login)
@@ -18,6 +21,16 @@ export async function findBroadcast(store: Store, stream: StreamOwner): Promise<
     ...embeddedBroadcast(stream.user_login, server.watch_url),
     isOnAir,
     recording: video_id === undefined ? null : `/videos/${video_id}.m3u8`,
+  }
+}
+
+/** A demo shows a clip where nobody broadcasts. */
+async function findInvented(store: PageServices['store'], stream: StreamOwner): Promise<Broadcast> {
+  const latest = await store.videos.latestOf(stream.user_id)
+  const video = latest && (await store.videos.find(latest.id))
+  return {
+    ...embeddedBroadcast(stream.user_login, null),
+    recording: video?.stream_id === stream.id ? `/videos/${video.id}.m3u8` : null,
   }
 }
 

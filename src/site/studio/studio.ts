@@ -87,9 +87,10 @@ export async function renderStudio(
 }
 
 /** What is known of the broadcast where it arrives. */
-async function findOwnBroadcast({ store }: Pick<StudioServices, 'store'>, user_id: string) {
+async function findOwnBroadcast(services: Pick<StudioServices, 'store' | 'demo'>, user_id: string) {
+  const { store } = services
   const [encoder, stream] = await Promise.all([store.streams.encoderOf(user_id), store.streams.of(user_id)])
-  return { encoder, broadcast: stream && (await findBroadcast(store, stream)) }
+  return { encoder, broadcast: stream && (await findBroadcast(services, stream)) }
 }
 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
