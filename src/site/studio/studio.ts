@@ -13,7 +13,7 @@ import { isStudioContext, openStudioContext, type StudioContext, studioPath } fr
 import { type StudioNotices, studioPage } from './studio-view.tsx'
 
 export type StudioServices = SessionServices &
-  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys'>
+  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys' | 'demo'>
 
 /** What the page needs while it is rendered; its scripts need less. */
 const RENDERING: Readonly<Record<'owner' | 'editor', readonly Scope[]>> = {
