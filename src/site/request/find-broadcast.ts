@@ -24,7 +24,7 @@ export async function findBroadcast(
   }
 }
 
-/** A demo shows a clip where nobody broadcasts. */
+/** A demo shows a clip where no encoder publishes. */
 async function findInvented(store: PageServices['store'], stream: StreamOwner): Promise<Broadcast> {
   const latest = await store.videos.latestOf(stream.user_id)
   const video = latest && (await store.videos.find(latest.id))
