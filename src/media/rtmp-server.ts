@@ -16,13 +16,13 @@ export interface PublishGrant {
 
 export interface Ingest {
   /**
-   * Undefined: the key is not valid, or the channel is taken. `close` disconnects the publisher. The address is not known
-   * behind a proxy.
+   * Undefined: the key is not valid, or the channel is taken. A text: another reason, which the publisher gets. `close`
+   * disconnects the publisher. The address is not known behind a proxy.
    */
   authorize(
     request: PublishRequest & { readonly address: string | undefined },
-    close: () => void,
-  ): Promise<PublishGrant | undefined>
+    close: (reason?: string) => void,
+  ): Promise<PublishGrant | string | undefined>
 }
 
 /** Time from the connection, or from the end of a broadcast, to an accepted publish. */
@@ -233,21 +233,29 @@ class Connection {
   async #authorize(request: PublishRequest): Promise<void> {
     const { ingest, log } = this.#options
     const grant = await ingest
-      .authorize({ ...request, address: this.#address }, () => this.close())
+      .authorize({ ...request, address: this.#address }, reason => this.#disconnect(reason))
       .catch(error => {
         log.error({ error: String(error) }, 'checking a stream key failed')
         return undefined
       })
-    if (this.state === 'closed') return grant?.end()
-    if (grant === undefined) {
-      this.#publisher?.refuse()
+    if (grant === undefined || typeof grant === 'string') {
+      this.#publisher?.refuse(grant)
       this.close()
+      return
+    }
+    if (this.state === 'closed') {
+      grant.end()
       return
     }
     clearTimeout(this.#deadline)
     this.#grant = grant
     this.#become('publishing')
     this.#publisher?.accept()
+  }
+
+  #disconnect(reason: string | undefined): void {
+    if (reason !== undefined) this.#publisher?.refuse(reason)
+    this.close()
   }
 
   /** It may publish again, as soon as one that has just connected. */

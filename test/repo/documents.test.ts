@@ -204,7 +204,10 @@ test('every problem is declared by an operation, or belongs to all of them, to p
   const unknownRoutes = readFileSync('src/http/endpoint/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
-  const broadcasts = ['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere']
+  const broadcasts = [
+    ...['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere'],
+    ...['broadcast_late', 'playlist_too_far'],
+  ]
   const sockets = ['upgrade_required', 'sockets_full']
   const others: readonly string[] = [
     ...['internal', 'malformed_host', 'malformed_form'],

@@ -4,10 +4,10 @@ import { implement } from '../implement.ts'
 
 export const handleSendHeartbeat = implement(
   sendHeartbeat,
-  ({ body, address }, { playbackSessions, heartbeats, clock }) => {
+  ({ body, address, userAgent }, { playbackSessions, heartbeats, clock }) => {
     const session = playbackSessions.open(body.session, clock.now())
     if (session === undefined) return refuse('invalid_session')
-    heartbeats.beat(session, address())
+    heartbeats.beat(session, address(), userAgent)
     return undefined
   },
 )
