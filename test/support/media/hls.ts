@@ -16,6 +16,8 @@ export interface PlaylistSegment {
   readonly seconds: number
   readonly init: string
   readonly isDiscontinuous: boolean
+  /** The number of discontinuities up to its start. */
+  readonly discontinuities: number
   readonly startsAt: number
   readonly parts: readonly PlaylistPart[]
 }
@@ -43,10 +45,12 @@ export function parsePlaylist(text: string): Playlist {
   const value = (tag: string) => lines.find(line => line.startsWith(`${tag}:`))?.slice(tag.length + 1)
   let sequence = Number(value('#EXT-X-MEDIA-SEQUENCE'))
   let init = ''
+  let discontinuities = Number(value('#EXT-X-DISCONTINUITY-SEQUENCE') ?? 0)
   let next = { isDiscontinuous: false, startsAt: 0, seconds: 0, parts: [] as PlaylistPart[] }
   const segments: PlaylistSegment[] = []
   const push = (uri: string | undefined) => {
-    segments.push({ ...next, sequence, uri, init })
+    if (next.isDiscontinuous) discontinuities += 1
+    segments.push({ ...next, sequence, uri, init, discontinuities })
     sequence += 1
     next = { isDiscontinuous: false, startsAt: 0, seconds: 0, parts: [] }
   }
