@@ -82,7 +82,7 @@ async function newChannel(): Promise<{ login: string; key: string }> {
 
 /** Everything that a player gets until the broadcast ends, as files: a new one begins with each discontinuity. */
 async function watch(
-  opened: Promise<void>,
+  login: string,
   begin: (opened: Promise<void>) => Promise<unknown>,
 ): Promise<{ files: string[]; playlist: string }> {
   const opened = Promise.withResolvers<void>()
