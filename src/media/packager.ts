@@ -75,6 +75,8 @@ export class Packager {
   /** The last configuration of each kind, and what was read of one that frames have used. */
   readonly #configs: Partial<Record<Kind, Packet>> = {}
   readonly #tracks: Partial<Record<Kind, TrackConfig>> = {}
+  /** The tracks in the order of a file. */
+  #list: readonly TrackConfig[] = []
   readonly #isUnread: Partial<Record<Kind, boolean>> = {}
   #keyFrame: Packet | undefined
   #group: Packet[] = []
@@ -133,7 +135,7 @@ export class Packager {
 
   /** The codecs of its tracks, as players know them. */
   get codecs(): string[] {
-    return this.#listTracks().map(({ codecString }) => codecString)
+    return this.#list.map(({ codecString }) => codecString)
   }
 
   /** What the broadcast consists of. */
@@ -238,6 +240,7 @@ export class Packager {
     this.#isUnread[kind] = false
     if (known !== undefined && sameConfig(known, track)) return true
     this.#tracks[kind] = track
+    this.#list = [this.#tracks.video, this.#tracks.audio].filter(each => each !== undefined)
     // What was kept needs the former one.
     if (known !== undefined) this.#dropGroup()
     return true
@@ -264,10 +267,6 @@ export class Packager {
     this.#isDecided = true
     if (this.#isNeeded) this.#begin()
     this.#changed()
-  }
-
-  #listTracks(): TrackConfig[] {
-    return [this.#tracks.video, this.#tracks.audio].filter(track => track !== undefined)
   }
 
   #keepGroup(packet: Packet, isKey: boolean): void {
@@ -307,7 +306,7 @@ export class Packager {
   }
 
   #package(packet: Packet): void {
-    const tracks = this.#listTracks()
+    const tracks = this.#list
     if (this.#segmenter !== undefined && !isSameList(this.#segmenter.tracks, tracks)) this.#break()
     this.#segmenter ??= this.#newStretch(tracks)
     if (this.#segmenter?.push(packet) !== 'break') return
@@ -364,6 +363,7 @@ export class Packager {
 }
 
 function isSameList(one: readonly TrackConfig[], other: readonly TrackConfig[]): boolean {
+  if (one === other) return true
   if (one.length !== other.length) return false
   return one.every((track, index) => {
     const counterpart = other[index]

@@ -41,6 +41,8 @@ const MAX_WAITING = 1000
 const INTAKE: BucketSize = { capacity: 32 * 1024 * 1024, fullAfterSeconds: 2.7 }
 /** Added to the bytes of each message, because every one takes time. */
 const MESSAGE_COST = 200
+/** What is read in one turn of the thread: the runtime hands over half a megabyte, in which there may be 40,000 messages. */
+const TURN_BYTES = 32 * 1024
 
 export interface RtmpOptions {
   readonly hostname: string
@@ -139,6 +141,9 @@ class Connection {
   #grant: PublishGrant | undefined
   readonly #intake: TokenBucket = { points: INTAKE.capacity, at: performance.now() }
   #resumes: ReturnType<typeof setTimeout> | undefined
+  /** What has arrived and is read in the next turns. */
+  #unread: Buffer | undefined
+  #turns: ReturnType<typeof setTimeout> | undefined
   state: 'waiting' | 'publishing' | 'closed' = 'waiting'
 
   /** `onChange` is called when the state has changed. */
@@ -159,6 +164,30 @@ class Connection {
   receive(bytes: Uint8Array): void {
     if (this.state === 'closed') return
     this.#expectMore()
+    if (this.#unread === undefined && bytes.length <= TURN_BYTES) {
+      this.#read(bytes)
+      return
+    }
+    // A copy: the runtime uses the buffer again.
+    const isWaiting = this.#unread !== undefined
+    this.#unread = Buffer.concat([this.#unread ?? Buffer.alloc(0), bytes])
+    if (isWaiting) return
+    this.#socket.pause()
+    this.#readTurn()
+  }
+
+  /** Reads some of what has arrived, and the rest in later turns of the thread. */
+  #readTurn(): void {
+    const bytes = this.#unread
+    if (bytes === undefined || this.state === 'closed') return
+    const rest = bytes.subarray(TURN_BYTES)
+    this.#unread = rest.length > 0 ? rest : undefined
+    this.#read(bytes.subarray(0, TURN_BYTES))
+    if (this.#unread !== undefined) this.#turns = setTimeout(() => this.#readTurn(), 0)
+    else if (this.#resumes === undefined) this.#socket.resume()
+  }
+
+  #read(bytes: Uint8Array): void {
     const { log } = this.#options
     try {
       this.#publisher ??= this.#createPublisher()
@@ -182,6 +211,8 @@ class Connection {
     if (this.state === 'closed') return
     clearTimeout(this.#deadline)
     clearTimeout(this.#resumes)
+    clearTimeout(this.#turns)
+    this.#unread = undefined
     this.#become('closed')
     this.#endGrant()
   }
@@ -222,7 +253,12 @@ class Connection {
     this.#socket.pause()
     const seconds = (-intake.points * INTAKE.fullAfterSeconds) / INTAKE.capacity
     clearTimeout(this.#resumes)
-    this.#resumes = setTimeout(() => this.#socket.resume(), Math.max(10, seconds * 1000))
+    this.#resumes = setTimeout(() => this.#resume(), Math.max(10, seconds * 1000))
+  }
+
+  #resume(): void {
+    this.#resumes = undefined
+    if (this.#unread === undefined) this.#socket.resume()
   }
 
   /** Replies are small: a peer that does not read them is closed. */

@@ -91,13 +91,13 @@ onEachStore('viewers', { config }, (current, engine) => {
         bytes += piece.length
         slow.socket.pause()
       })
-      const sips = setInterval(() => slow.socket.resume(), 200)
+      const sips = setInterval(() => slow.socket.resume(), 2000)
       while (!(await isConnected(idle.socket.localPort ?? 0))) await Bun.sleep(1)
       // Only one that reads sees that it was disconnected.
       while (await isConnected(idle.socket.localPort ?? 0)) await Bun.sleep(250)
       const seconds = (performance.now() - began) / 1000
       expect(seconds).toBeWithin(10, 40)
-      expect([slow.socket.closed, bytes > 1_000_000]).toEqual([false, true])
+      expect([slow.socket.closed, bytes > 500_000]).toEqual([false, true])
       clearInterval(sips)
       for (const { socket } of [idle, slow]) socket.destroy()
       publisher.close()
