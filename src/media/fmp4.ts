@@ -67,15 +67,25 @@ const DEFAULT_FLAGS = 0x20
 const MOOF_BYTES = 8 + 16
 const TRAF_BYTES = 8 + 20 + 20 + 20
 
-/** Written into one buffer, because this is the work that every second of every broadcast costs. */
+/** A fragment of more bytes is not copied into one buffer. */
+const MAX_COPIED_BYTES = 1024 * 1024
+
 export function fragment(sequence: number, runs: readonly TrackRun[]): Uint8Array {
+  const pieces = fragmentPieces(sequence, runs)
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
+}
+
+/** A fragment as its bytes in order. Small ones are one buffer: this is the work that every second of a broadcast costs. */
+export function fragmentPieces(sequence: number, runs: readonly TrackRun[]): Uint8Array[] {
   const moofBytes = runs.reduce(
     (sum, { kind, samples }) => sum + TRAF_BYTES + samples.length * SAMPLE_BYTES[kind],
     MOOF_BYTES,
   )
   let dataBytes = 0
   for (const { samples } of runs) for (const { data } of samples) dataBytes += data.length
-  const bytes = Buffer.allocUnsafeSlow(moofBytes + 8 + dataBytes)
+  const isCopied = dataBytes <= MAX_COPIED_BYTES
+  const bytes = Buffer.allocUnsafeSlow(moofBytes + 8 + (isCopied ? dataBytes : 0))
+  const pieces: Uint8Array[] = [bytes]
   let at = 0
   const put = (value: number) => {
     at = bytes.writeUInt32BE(value, at)
@@ -111,12 +121,13 @@ export function fragment(sequence: number, runs: readonly TrackRun[]): Uint8Arra
         put(isKey ? KEY_FLAGS : FRAME_FLAGS)
         put(compositionOffset >>> 0)
       }
-      bytes.set(data, dataAt)
+      if (isCopied) bytes.set(data, dataAt)
+      else pieces.push(data)
       dataAt += data.length
     }
   }
   header(8 + dataBytes, 'mdat')
-  return bytes
+  return pieces
 }
 
 const zeros = (count: number) => Buffer.alloc(count)

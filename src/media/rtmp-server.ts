@@ -91,7 +91,7 @@ export class RtmpServer {
         open: socket => this.#open(socket),
         data: (socket, bytes) => socket.data.receive(bytes),
         timeout: socket => socket.data.close(),
-        close: socket => socket.data.closed(),
+        close: socket => socket.data.hungUp(),
         error: socket => socket.data.close(),
       },
     })
@@ -144,6 +144,7 @@ class Connection {
   /** What has arrived and is read in the next turns. */
   #unread: Buffer | undefined
   #turns: ReturnType<typeof setTimeout> | undefined
+  #hasHungUp = false
   state: 'waiting' | 'publishing' | 'closed' = 'waiting'
 
   /** `onChange` is called when the state has changed. */
@@ -184,6 +185,7 @@ class Connection {
     this.#unread = rest.length > 0 ? rest : undefined
     this.#read(bytes.subarray(0, TURN_BYTES))
     if (this.#unread !== undefined) this.#turns = setTimeout(() => this.#readTurn(), 0)
+    else if (this.#hasHungUp) this.closed()
     else if (this.#resumes === undefined) this.#socket.resume()
   }
 
@@ -206,7 +208,12 @@ class Connection {
     this.closed()
   }
 
-  /** The socket is closed, by either side. */
+  /** The socket is closed, by either side. What has arrived before is still read. */
+  hungUp(): void {
+    this.#hasHungUp = true
+    if (this.#unread === undefined) this.closed()
+  }
+
   closed(): void {
     if (this.state === 'closed') return
     clearTimeout(this.#deadline)
@@ -249,7 +256,7 @@ class Connection {
     const intake = this.#intake
     refill(intake, performance.now(), INTAKE)
     intake.points -= cost
-    if (intake.points >= 0 || this.state === 'closed') return
+    if (intake.points >= 0 || this.state === 'closed' || this.#hasHungUp) return
     this.#socket.pause()
     const seconds = (-intake.points * INTAKE.fullAfterSeconds) / INTAKE.capacity
     clearTimeout(this.#resumes)
@@ -263,7 +270,8 @@ class Connection {
 
   /** Replies are small: a peer that does not read them is closed. */
   #send(bytes: Uint8Array): void {
-    if (this.state !== 'closed' && this.#socket.write(bytes) < bytes.length) this.close()
+    if (this.state === 'closed' || this.#hasHungUp) return
+    if (this.#socket.write(bytes) < bytes.length) this.close()
   }
 
   async #authorize(request: PublishRequest): Promise<void> {

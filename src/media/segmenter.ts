@@ -23,7 +23,7 @@
  * - No message costs more than its bytes, and what waits to be cut is bounded.
  */
 import { isStartOfDecoding, type TrackConfig } from './codec-config.ts'
-import { fragment, type Sample, timescale, VIDEO_TIMESCALE } from './fmp4.ts'
+import { fragmentPieces, type Sample, timescale, VIDEO_TIMESCALE } from './fmp4.ts'
 import type { Packet } from './packet.ts'
 
 /** Positions are counted in ticks, of which a millisecond has 90. */
@@ -56,7 +56,8 @@ export interface Cadence {
 }
 
 export interface CutPart {
-  readonly bytes: Uint8Array
+  /** A fragment of MP4, as its bytes in order. */
+  readonly pieces: readonly Uint8Array[]
   readonly seconds: number
   readonly isIndependent: boolean
   /** Milliseconds since the stretch began. */
@@ -326,7 +327,7 @@ export class Segmenter {
     if (first !== undefined && at > this.#cutAt) {
       this.#cadence.fragments += 1
       this.#events.part({
-        bytes: fragment(this.#cadence.fragments, runs),
+        pieces: fragmentPieces(this.#cadence.fragments, runs),
         seconds: (at - this.#cutAt) / SECOND,
         isIndependent:
           this.#video === undefined || (first.kind === 'video' && first.samples[0]?.isKey === true),

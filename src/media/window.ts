@@ -85,7 +85,7 @@ export class SegmentWindow {
 
   addInit(bytes: Uint8Array): void {
     this.#lastInit += 1
-    this.#inits.set(this.#lastInit, toBlob(bytes))
+    this.#inits.set(this.#lastInit, toBlob([bytes]))
   }
 
   /** The next segment does not continue the last one. */
@@ -93,12 +93,13 @@ export class SegmentWindow {
     this.#isBroken = true
   }
 
-  addPart({ bytes, seconds, isIndependent }: CutPart, startsAt: number): void {
+  addPart({ pieces, seconds, isIndependent }: CutPart, startsAt: number): void {
     const segment = this.#open ?? this.#begin(startsAt)
-    segment.parts.push({ blob: toBlob(bytes), seconds, isIndependent })
+    const blob = toBlob(pieces)
+    segment.parts.push({ blob, seconds, isIndependent })
     segment.seconds += seconds
-    segment.bytes += bytes.length
-    this.#count(bytes.length + PART_BYTES)
+    segment.bytes += blob.size
+    this.#count(blob.size + PART_BYTES)
   }
 
   endSegment(): void {
@@ -240,4 +241,4 @@ export class SegmentWindow {
 }
 
 /** Responses send from its bytes without a copy of them. */
-const toBlob = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>])
+const toBlob = (pieces: readonly Uint8Array[]): Blob => new Blob(pieces as Uint8Array<ArrayBuffer>[])

@@ -171,7 +171,7 @@ describe('a stretch', () => {
     expect(made.outcomes).not.toContain('break')
     const [pictureTrack, soundTrack] = await readMp4(
       initSegment([VIDEO, AUDIO]),
-      ...made.segments.flat().map(({ bytes }) => bytes),
+      ...made.segments.flat().flatMap(({ pieces }) => pieces),
     )
     expect([pictureTrack?.samples.length, soundTrack?.samples.length]).toEqual([90, 250])
   })
@@ -221,7 +221,7 @@ test('however a broadcast is made, mediabunny finds every sample of it, at its t
       }
       const [pictureTrack, soundTrack] = await readMp4(
         initSegment(tracks),
-        ...segments.flat().map(({ bytes }) => bytes),
+        ...segments.flat().flatMap(({ pieces }) => pieces),
       )
       expect(
         pictureTrack?.samples.map(each => [Math.round(each.seconds * 90_000), each.data.length, each.isKey]),
@@ -249,9 +249,9 @@ test('nothing that is sent makes what waits grow: large pictures, and many messa
   let parts = 0
   let largest = 0
   const segmenter = new Segmenter([VIDEO, AUDIO], cadence, {
-    part: ({ bytes }) => {
+    part: ({ pieces }) => {
       parts += 1
-      largest = Math.max(largest, bytes.length)
+      largest = Math.max(largest, Buffer.concat(pieces).length)
     },
     segmentEnded: () => undefined,
   })
