@@ -89,8 +89,8 @@ export class LiveChannels {
   /** Ends all broadcasts, and with them the requests that wait for more. */
   endAll(): void {
     for (const timer of this.#removals.values()) clearTimeout(timer)
-    for (const { packager } of this.#readable.values()) packager.close()
-    for (const map of [this.#live, this.#readable, this.#removals]) map.clear()
+    for (const { packager } of this.#readable.values()) packager.end()
+    for (const map of [this.#live, this.#removals]) map.clear()
   }
 
   measure(metrics: Metrics): void {

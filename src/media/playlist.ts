@@ -21,7 +21,7 @@ export function multivariantPlaylist({ uri, bitsPerSecond, codecs = [], ...more 
   return lines('#EXTM3U', '#EXT-X-VERSION:9', `#EXT-X-STREAM-INF:${attributes.join(',')}`, uri)
 }
 
-export interface ListedPart {
+interface ListedPart {
   readonly seconds: number
   readonly isIndependent: boolean
 }
@@ -74,8 +74,8 @@ export function mediaPlaylist(playlist: MediaPlaylist): string {
   )
 }
 
-export const initName = (init: number): string => `init-${init}.mp4`
-export const segmentName = (sequence: number): string => `${sequence}.m4s`
+const initName = (init: number): string => `init-${init}.mp4`
+const segmentName = (sequence: number): string => `${sequence}.m4s`
 export const partName = (sequence: number, part: number): string => `${sequence}.${part}.m4s`
 
 function segmentLines({ sequence, seconds, startsAt, parts }: ListedSegment): string[] {

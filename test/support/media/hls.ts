@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { AAC, AVC } from './codecs.ts'
 import { RtmpClient } from './rtmp-client.ts'
 
-export interface PlaylistPart {
+interface PlaylistPart {
   readonly uri: string
   readonly seconds: number
   readonly isIndependent: boolean

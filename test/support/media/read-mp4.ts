@@ -1,7 +1,7 @@
 /** MP4 as mediabunny reads it: a reader that we did not write. */
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputTrack } from 'mediabunny'
 
-export interface ReadSample {
+interface ReadSample {
   /** The time of display, in seconds. */
   readonly seconds: number
   readonly duration: number
