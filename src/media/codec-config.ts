@@ -1,6 +1,6 @@
 /**
  * The configuration of a decoder, as an encoder sends it before the first frame: avcC, hvcC, av1C (ISO/IEC 14496-15 and the
- * AV1 binding), AudioSpecificConfig (14496-3), OpusHead; a frame of MP3 is its own. Read for what players want to know before
+ * AV1 binding), AudioSpecificConfig (14496-3), OpusHead; of MP3, the header of a frame. Read for what players want to know before
  * they begin: the size of the pictures, the sample rate, and the name of the codec (RFC 6381).
  *
  * What must hold: any bytes give a configuration or undefined, in a time that their number bounds. Two configurations are the

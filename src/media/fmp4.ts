@@ -6,7 +6,7 @@
  *     ftyp moov             init segment
  *     moof mdat             fragment: for each track where its samples begin and how long each is, then all their bytes
  *
- * What must hold: a fragment needs nothing but the init segment to be read (its offsets count from its own start), so that
+ * What must hold: a fragment needs nothing but the init segment to be read (its offsets count from its start), so that
  * fragments may be served alone or one after another.
  */
 import type { TrackConfig } from './codec-config.ts'

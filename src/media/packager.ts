@@ -1,7 +1,7 @@
 /**
  * Packages one broadcast as HLS, once for all who watch it: packets come in, and a window of segments is kept in memory.
  *
- *                 nobody asks for 60 s, at a key frame
+ *                 no request for 60 s, at a key frame
  *            .------------------------------------------.
  *            v                                          |
  *     idle: packets since the last key frame --asked--> packaging: segmenter --> window --end--> ended
@@ -296,7 +296,7 @@ export class Packager {
     for (const packet of group) this.#package(packet)
   }
 
-  /** Nobody has asked for a while. */
+  /** There was no request for a while. */
   #rest(): void {
     this.#isPackaging = false
     this.#segmenter = undefined

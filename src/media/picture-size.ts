@@ -13,7 +13,7 @@ export interface PictureSize {
 const MAX_SIDE = 16_384
 /** Parameter sets have about 50 bytes. */
 const MAX_BYTES = 1024
-/** Profiles of H.264 that say how colours are sampled; all others have half as many in each direction. */
+/** Profiles of H.264 with a field for how colours are sampled; all others have half as many in each direction. */
 const AVC_PROFILES_WITH_CHROMA: ReadonlySet<number> = new Set([
   100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
 ])

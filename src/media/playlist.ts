@@ -1,4 +1,4 @@
-/** Playlists of HLS (RFC 8216bis) as text, from a description of what there is. */
+/** Playlists of HLS (RFC 8216bis) as text, from descriptions. */
 
 /** What a variant consists of. Unknown fields are left out; the bandwidth must be there. */
 export interface Variant {

@@ -214,7 +214,7 @@ export class Segmenter {
     if (track === video || video === undefined) return true
     const videoAt = video.pending && toTicks(video, video.pending.decodeTime)
     if (videoAt !== undefined && at - videoAt <= JUMP_MILLISECONDS * TICKS) return false
-    // The picture has stopped. Sound goes on, and the last picture must not wait for the next.
+    // The picture has stopped. Sound continues, and the last picture must not wait for the next.
     this.#complete(video, (video.lastTime ?? 0) + video.lastDuration)
     return true
   }

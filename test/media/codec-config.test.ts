@@ -57,7 +57,7 @@ describe('a configuration of a real encoder has its size and its name', () => {
       samplesPerFrame: 1024,
     })
     expect(read('aac', CONFIGS.aac48)).toMatchObject({ sampleRate: 48_000 })
-    // HE-AAC in 24,000 Hz doubled, and a rate of its own.
+    // HE-AAC in 24,000 Hz doubled, and a rate that is not in the table.
     expect(read('aac', Buffer.from('2b118800', 'hex'))).toMatchObject({
       codecString: 'mp4a.40.5',
       sampleRate: 24_000,

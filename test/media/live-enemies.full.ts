@@ -79,7 +79,7 @@ async function longestWait(): Promise<number> {
   return Number((await answers.next()).value)
 }
 
-/** Does something some times, and expects that neither the thread nor the memory suffer. */
+/** Does something some times, and expects that it harms neither the thread nor the memory. */
 async function expectHarmless(work: () => Promise<void>): Promise<void> {
   const before = residentBytes()
   let highest = before

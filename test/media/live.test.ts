@@ -52,7 +52,7 @@ onEachStore('a broadcast', { config }, (current, engine) => {
     )
     const player = await watch(login)
     publisher.send(8)
-    // The window begins with the group of pictures that was the last when somebody asked.
+    // The window begins with the group of pictures that was the last when a player asked.
     const playlist = await player.playlistWith(3)
     expect(playlist).toMatchObject({
       targetSeconds: 2,

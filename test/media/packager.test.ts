@@ -93,7 +93,7 @@ describe('the window', () => {
   })
 })
 
-describe('a broadcast that nobody asks for', () => {
+describe('a broadcast without requests', () => {
   test('keeps its last group of pictures, and a window begins with that', async () => {
     const { packager, memory, send, playlist } = open()
     send(9, 1000)

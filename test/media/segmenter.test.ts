@@ -165,7 +165,7 @@ describe('a stretch', () => {
     expect(breaks(...Array.from({ length: 20 }, () => 500))).toBeGreaterThan(3)
   })
 
-  test('goes on with sound while the picture has stopped, and with the picture when it returns', async () => {
+  test('continues with sound while the picture has stopped, and with the picture when it returns', async () => {
     const stopped = interleaved(pictures(60, 30, 60), sounds(250), pictures(30, 30, 60, 5000))
     const made = cut(stopped)
     expect(made.outcomes).not.toContain('break')

@@ -75,7 +75,7 @@ export const AAC = {
   frame: (bytes = 30) => Buffer.concat([fromHex('af01'), Buffer.alloc(bytes, 0xcc)]),
 }
 
-/** Video with the four characters of a codec; a key frame if it says so. */
+/** Video with the four characters of a codec; a key frame or not. */
 export function enhancedVideo(
   codec: 'avc1' | 'hvc1' | 'av01',
   role: 'config' | 'key frame' | 'frame',
