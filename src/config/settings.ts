@@ -116,6 +116,10 @@ export const SETTINGS = {
     default: '20480',
     meaning: 'maximum size of one recording in MiB',
   }),
+  mediaMemoryMebibytes: setting('STRAND_MEDIA_MEMORY_MIB', wholeNumber(64), {
+    default: '1024',
+    meaning: 'memory in MiB for the broadcasts of the embedded media server; beyond it their windows shrink',
+  }),
   thumbnails: setting('STRAND_MEDIA_THUMBNAILS', choice({ on: true, off: false }), {
     default: text => (text('STRAND_RTMP_LISTEN') === '' ? 'off' : 'on'),
     defaultInWords: 'on with the embedded media server',

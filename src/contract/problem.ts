@@ -79,6 +79,7 @@ export const problems = {
     (first: string, second: string, ...more: string[]) =>
       `Exactly one of ${[first, second, ...more].map(name => `"${name}"`).join(' and ')} is required`,
   ),
+  playlist_too_far: badRequest('The playlist was asked for a part that is more than two segments ahead.'),
   none_given: badRequest((first: string, second: string, ...more: string[]) => {
     const quoted = [first, second, ...more].map(name => `"${name}"`)
     return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
@@ -174,7 +175,9 @@ export const problems = {
     'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
   ),
   session_ended: conflict('The publish session has ended; start a new one.'),
-  not_live: notFound((login: string) => `The channel ${login} is not live.`),
+  not_live: notFound<[login: string, soon?: 'starts soon']>(login => `The channel ${login} is not live.`, {
+    headers: (_, soon) => (soon === undefined ? {} : retryAfter(1)),
+  }),
   broadcast_elsewhere: notFound(
     (login: string) =>
       `The broadcast of ${login} is on another node, which viewers cannot reach: STRAND_MEDIA_URL is not set there.`,
@@ -226,6 +229,9 @@ export const problems = {
   }),
   sockets_full: unavailable('This server has as many WebSockets as it can serve; try again shortly.', {
     headers: retryAfter(10),
+  }),
+  broadcast_late: unavailable('The broadcast has not come as far as was asked for.', {
+    headers: retryAfter(1),
   }),
   viewers_full: unavailable('This server has as many viewers as it can serve; try again in a minute.', {
     headers: retryAfter(60),

@@ -115,8 +115,8 @@ class Connection implements Peer {
     return this.#loopback ?? this.#server.requestIP(this.#request)?.address ?? ''
   }
 
-  holdOpen(): void {
-    this.#server.timeout(this.#request, HELD_OPEN_SECONDS)
+  holdOpen(seconds = HELD_OPEN_SECONDS): void {
+    this.#server.timeout(this.#request, seconds)
   }
 
   upgrade(data: SocketRequest): boolean {

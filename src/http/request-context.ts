@@ -16,8 +16,8 @@ const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** The other end of the connection that a request came through. */
 export interface Peer {
   address(): string
-  /** Extends the idle timeout to minutes. */
-  holdOpen(): void
+  /** Sets the idle timeout, to minutes if no seconds are given. */
+  holdOpen(seconds?: number): void
   /** Turns the connection into a WebSocket. False: the request does not ask for one. */
   upgrade(request: SocketRequest): boolean
 }
@@ -102,10 +102,10 @@ export class RequestContext {
   }
 
   /** Extends the idle timeout of the connection, for long work or a long body. */
-  get holdOpen(): () => void {
-    return () => {
+  get holdOpen(): (seconds?: number) => void {
+    return seconds => {
       this.isHeldOpen = true
-      this.#peer.holdOpen()
+      this.#peer.holdOpen(seconds)
     }
   }
 

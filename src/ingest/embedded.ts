@@ -5,10 +5,9 @@ import { decimalId, uuid } from '../kit/id.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import { withTimeout } from '../kit/time/with-timeout.ts'
-import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import { classifyMessage } from '../media/flv.ts'
-import type { LiveChannels } from '../media/live-channels.ts'
+import type { Broadcast, LiveChannels } from '../media/live-channels.ts'
 import type { Recording } from '../media/recording.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
@@ -48,7 +47,7 @@ interface EmbeddedOptions {
 /** A publisher of this process. */
 interface Session extends SessionId {
   channel: Channel
-  readonly close: () => void
+  readonly close: (reason?: string) => void
   isClosed: boolean
   heardAt: number
   /** The store could not be asked when the publisher came: the session is opened later. */
@@ -105,9 +104,13 @@ export class EmbeddedIngest implements Ingest {
 
   async authorize(
     request: { readonly name: string; readonly address: string | undefined },
-    close: () => void,
-  ): Promise<PublishGrant | undefined> {
-    const { mayPublish, log } = this.#options
+    close: (reason?: string) => void,
+  ): Promise<PublishGrant | string | undefined> {
+    const { mayPublish, channels, log } = this.#options
+    if (!channels.hasRoom()) {
+      log.warn('publisher refused: the memory of STRAND_MEDIA_MEMORY_MIB is used by other broadcasts')
+      return 'the server has no memory for another broadcast'
+    }
     const decision = await mayPublish.decide(request, channel => {
       const session = this.#newSession(channel, close)
       return { session, open: () => this.#open(session), reserve: () => this.#reserve(session) }
@@ -129,7 +132,7 @@ export class EmbeddedIngest implements Ingest {
     return undefined
   }
 
-  #newSession(channel: Channel, close: () => void): Session {
+  #newSession(channel: Channel, close: Session['close']): Session {
     return {
       ...{ adapter: ADAPTER, server: this.#options.node, session: uuid(), channel, close, isClosed: false },
       ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
@@ -161,19 +164,19 @@ export class EmbeddedIngest implements Ingest {
     }
   }
 
-  /** Reports which sessions are alive, what they send, and how many people watch them. Called every few seconds. */
+  /** Reports which sessions are alive, and what they send. Called every few seconds. */
   async report(): Promise<void> {
-    const { store, clock, node, channels } = this.#options
+    const { store, clock, node } = this.#options
     const now = performance.now()
     const alive = this.#known().filter(({ heardAt }) => now - heardAt < QUIET_MILLISECONDS)
     if (alive.length === 0) return
     const sessions = alive.map(({ session }) => session)
     await store.commands.keepSessionsAlive({ adapter: ADAPTER, server: node, sessions, now: clock.now() })
-    const encoders = alive.map(({ session, meter }) => ({ session, status: meter.read(now) }))
+    const encoders = alive.map(({ session, meter, broadcast }) => ({
+      session,
+      status: { ...meter.read(now), codecs: broadcast?.packager.codecs ?? [] },
+    }))
     await store.commands.reportEncoders({ adapter: ADAPTER, server: node, encoders })
-    const viewers = channels.viewerCounts()
-    const counts = alive.map(({ channel }) => [channel.user_id, viewers.get(channel.login) ?? 0] as const)
-    await store.commands.reportViewers({ counts })
   }
 
   /**
@@ -272,13 +275,20 @@ export class EmbeddedIngest implements Ingest {
   }
 
   #start(session: Session): PublishGrant {
-    const { channels, recordings, thumbnails } = this.#options
+    const { channels, recordings, thumbnails, log } = this.#options
     const { login, user_id } = session.channel
-    const broadcast = channels.start(login)
+    const onTooLarge = () => {
+      log.warn(
+        { user_id },
+        'publisher disconnected: its bit rate does not fit into the memory of a broadcast',
+      )
+      session.close('the bit rate does not fit into the memory of a broadcast')
+    }
+    const broadcast = channels.start(login, { id: session.session, user_id, onTooLarge })
     session.broadcast = broadcast
     const endThumbnails = thumbnails?.start({
       user_id,
-      keyFrame: () => broadcast.keyFrame(),
+      keyFrame: () => broadcast.packager.keyFrame(),
       keep: async jpeg => {
         if (session.recorded !== undefined && !session.recorded.recording.isDiscarded)
           await recordings?.keepThumbnail(session.recorded.video_id, jpeg)

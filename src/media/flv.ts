@@ -9,9 +9,6 @@ export const TAG_BYTES = TAG_HEADER_BYTES + 4
 /** With audio and video; the last four bytes are the size of the tag before the first one. */
 export const FLV_HEADER: Uint8Array = Buffer.from([0x46, 0x4c, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
 
-/** With video only. */
-export const VIDEO_HEADER: Uint8Array = Buffer.from([0x46, 0x4c, 0x56, 1, 1, 0, 0, 0, 9, 0, 0, 0, 0])
-
 export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
   const size = payload.length
   const tag = Buffer.allocUnsafe(TAG_BYTES + size)
@@ -23,11 +20,6 @@ export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
   tag.set(payload, TAG_HEADER_BYTES)
   tag.writeUInt32BE(TAG_HEADER_BYTES + size, TAG_HEADER_BYTES + size)
   return tag
-}
-
-/** The first of several tags. */
-export function takeFirstTag(tags: Buffer): Buffer {
-  return tags.subarray(0, TAG_BYTES + tags.readUIntBE(1, 3))
 }
 
 /** What a message means for those who join later. */

@@ -29,8 +29,15 @@ export async function openMedia(
   lifetime: Lifetime,
 ): Promise<Media> {
   const isServer = role === 'server'
-  const { dataFolder, recordMebibytes, rtmpListen, trustedProxies, reconnectGraceSeconds } = config
-  const liveChannels = new LiveChannels()
+  const {
+    dataFolder,
+    recordMebibytes,
+    mediaMemoryMebibytes,
+    rtmpListen,
+    trustedProxies,
+    reconnectGraceSeconds,
+  } = config
+  const liveChannels = new LiveChannels({ memoryMebibytes: mediaMemoryMebibytes })
   const recordings = config.record
     ? new Recordings(join(dataFolder, 'recordings'), recordMebibytes * 1024 * 1024)
     : undefined

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { CLIP_NAMES, loadClip } from '../../src/demo/clips.ts'
 import { type Demo, serveDemo } from '../../src/server/serve-demo.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { boxTypes, readFragments } from '../support/media/fragments.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
 const START = Date.parse('2026-03-01T19:30:00Z')

@@ -17,7 +17,8 @@ import { LiveChannels } from '../../src/media/live-channels.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { AVC } from '../support/media/codecs.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/store/stores.ts'
 
@@ -119,8 +120,8 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     isAway = true
     before.client.close()
     await until(
-      () => channels.has(login),
-      has => !has,
+      () => channels.find(login),
+      found => found === undefined,
     )
     expect((await publish(port, stranger.key)).code).toBe(REFUSED)
     const { client, code } = await publish(port, key)
@@ -129,8 +130,8 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     client.video(50_000, AVC.header)
     client.video(50_000, AVC.keyFrame())
     await until(
-      () => channels.has(login),
-      has => has,
+      () => channels.find(login),
+      found => found !== undefined,
     )
     isAway = false
     await until(
@@ -168,7 +169,10 @@ describe.each([...engines])('the embedded media server without its store, on %s'
       watchUrl: null,
     })
     const { key } = await newChannel()
-    const authorize = () => ingest.authorize({ name: key, address: undefined }, () => undefined)
+    const authorize = async () => {
+      const grant = await ingest.authorize({ name: key, address: undefined }, () => undefined)
+      return typeof grant === 'string' ? undefined : grant
+    }
     const before = await authorize()
     before?.end()
     await ingest.settle()

@@ -23,7 +23,7 @@ import { Recording } from '../../src/media/recording.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { encodeAmf } from '../../src/media/rtmp/amf0.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
-import { AVC } from '../support/media/rtmp-client.ts'
+import { AVC } from '../support/media/codecs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-recording-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -104,6 +104,14 @@ export const forgottenSessions = ({ endedBefore, dismissedBefore }: ReturnType<t
 export const lapsedViewers = (now: number): Sql =>
   sql`(reported_at < ${isoMillis(now - LAPSE_MILLISECONDS)} or reported_at > ${isoMillis(now + LAPSE_MILLISECONDS)})`
 
+/** A broadcast on an embedded media server. */
+export interface NodeBroadcast {
+  readonly session: string
+  /** Where viewers find its node; null if they cannot. */
+  readonly watch_url: string | null
+  readonly encoder: EncoderStatus | undefined
+}
+
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
   /** All live streams, without the fields from other tables: takes a sixth of the time of `live`. */
@@ -129,6 +137,15 @@ export const streamQueries = (db: Database) => ({
           where u.login = ${login} and p.adapter = 'embedded'`,
     )
     return session?.watch_url
+  },
+  /** The running broadcast of a channel on an embedded media server, and the node that has it. */
+  broadcastOf: async (login: string): Promise<NodeBroadcast | undefined> => {
+    const found = await db.get<{ session: string; watch_url: string | null; encoder: string | null }>(
+      sql`select p.session, p.watch_url, p.encoder
+          from users u join publish_sessions p on p.user_id = u.id and p.ended_at is null
+          where u.login = ${login} and p.adapter = 'embedded'`,
+    )
+    return found && { ...found, encoder: found.encoder ? JSON.parse(found.encoder) : undefined }
   },
   /** What the encoder of a channel sends; undefined if none is connected, or its media server does not measure it. */
   encoderOf: async (user_id: string): Promise<EncoderStatus | undefined> => {

@@ -13,7 +13,7 @@ import { pictureAt } from './encoder.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 
-const PAGES = ['/', '/metrics', '/docs', '/login', '/account', '/control/audit', '/live/otter_1001.flv']
+const PAGES = ['/', '/metrics', '/docs', '/login', '/account', '/control/audit', '/live/otter_1001.m3u8']
 
 const PRLIMIT = Bun.which('prlimit')
 export const hasLimits = PRLIMIT !== null
@@ -211,7 +211,7 @@ export class BroadcastServer {
 
   /** Whether the media server has a publisher of the channel now. */
   async hasPublisher({ login }: BroadcastChannel): Promise<boolean> {
-    return (await fetch(`${this.url}/live/${login}.flv`, { method: 'HEAD' })).ok
+    return (await fetch(`${this.url}/live/${login}.m3u8`, { method: 'HEAD' })).ok
   }
 
   /** All that it wrote and shows: its log, pages, metrics, audit log, store, files and what the process list has of it. */
