@@ -1,4 +1,4 @@
-/** Settling and claiming find rows by their ids, whatever PostgreSQL knew of the table when it planned the statements. */
+/** Settling finds rows by their ids, whatever PostgreSQL knew of the table when it planned the statements. */
 import { expect, test } from 'bun:test'
 import { createStorePlace, engines, executeIn } from '../support/server.ts'
 import { openStore } from '../support/store/stores.ts'
