@@ -65,9 +65,9 @@ export class SocketDeliveries {
   }
 
   /** Releases messages that a moving client has not confirmed, or was not sent. They are sent on its new WebSocket. */
-  async release(ids: readonly string[]): Promise<void> {
+  async release(ids: readonly string[], { isUnsent = false } = {}): Promise<void> {
     if (ids.length === 0) return
-    const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0 }]
+    const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0, isUnsent }]
     const { store, log } = this.#options
     await store.commands
       .settleDeliveries({ outcomes })
@@ -110,12 +110,14 @@ export class SocketDeliveries {
     const claimed = await claimSafely(this.#options, times =>
       store.commands.claimSocketMessages({ ...times, sockets: free, node }),
     )
+    const unsent: string[] = []
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? '')) {
       const socket = sockets.get(session_id)
       if (socket?.isTaking) socket.deliver(deliveries.map(toMessage), performance.now())
       // The client left or was asked to move meanwhile.
-      else await this.release(deliveries.map(row => row.id))
+      else unsent.push(...deliveries.map(row => row.id))
     }
+    await this.release(unsent, { isUnsent: true })
   }
 
   async #settle(): Promise<void> {

@@ -1,10 +1,11 @@
 /** A receiver that fails with very many messages waiting costs others nothing: compared with the same store without them. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
+import { type PostgresServer, startPostgres } from '../support/store/postgres.ts'
 import { openStore } from '../support/store/stores.ts'
 import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
@@ -14,8 +15,13 @@ const most = { notifications: 256, verifications: 64 }
 const ROOM = { free: most, freeForFailing: most, taken: {}, held: {}, slow: [], quick: [] }
 
 /** A store with a receiver that takes messages, and one that fails while `waiting` messages wait for it. */
-async function createBench(engine: EngineName, waiting: number, lane: string | null): Promise<StorePlace> {
-  const place = await createStorePlace(engine)
+async function createBench(
+  engine: EngineName,
+  waiting: number,
+  lane: string | null,
+  postgresUrl?: string,
+): Promise<StorePlace> {
+  const place = await createStorePlace(engine, { ...(postgresUrl !== undefined && { postgresUrl }) })
   const store = await openStore(place, 2)
   await addClient(store)
   await addBroadcaster(store)
@@ -105,6 +111,15 @@ async function cost(place: StorePlace, work: (store: Store) => Promise<void>): P
 }
 
 for (const engine of engines) {
+  // Transactions of other tests, in other databases of the same server, would keep rows that are gone from being skipped.
+  let postgres: PostgresServer | undefined
+  beforeAll(async () => {
+    if (engine === 'postgres') postgres = await startPostgres()
+  })
+  afterAll(async () => {
+    await postgres?.stop()
+  })
+
   for (const [kind, lane] of [
     ['a subscription', null],
     ['a lane', 'lane'],
@@ -113,7 +128,7 @@ for (const engine of engines) {
       test('make neither claims nor changes more expensive', async () => {
         const costs: number[] = []
         for (const waiting of [100, WAITING]) {
-          const place = await createBench(engine, waiting, lane)
+          const place = await createBench(engine, waiting, lane, postgres?.url)
           if (engine === 'postgres') {
             await executeIn(place, 'vacuum analyze event_deliveries')
             // The blocks that a vacuum reads meanwhile would count.

@@ -46,12 +46,12 @@ function opened(refusals = 0) {
         return claimed.promise
       },
       settleDeliveries: async ({
-        outcomes: [{ ids, outcome }],
+        outcomes: [{ ids, outcome, isUnsent }],
       }: {
-        outcomes: [{ ids: string[]; outcome: string }]
+        outcomes: [{ ids: string[]; outcome: string; isUnsent?: boolean }]
       }) => {
         if (left-- > 0) throw new Unavailable('busy')
-        settled.push(`${ids}: ${outcome}`)
+        settled.push(`${ids}: ${outcome}${isUnsent ? ', unsent' : ''}`)
       },
     },
   } as unknown as Store
@@ -89,7 +89,7 @@ test('a message that is claimed while its client is asked to move waits for the 
   claim()
   await delivering
   expect(notifications()).toBe(0)
-  expect(settled).toEqual(['delivery: retry'])
+  expect(settled).toEqual(['delivery: retry, unsent'])
 })
 
 test('a message that is claimed while its client leaves does not wait until the claim ends', async () => {
@@ -99,5 +99,5 @@ test('a message that is claimed while its client leaves does not wait until the 
   sockets.delete(FACTS.id)
   claim()
   await delivering
-  expect(settled).toEqual(['delivery: retry'])
+  expect(settled).toEqual(['delivery: retry, unsent'])
 })

@@ -48,23 +48,23 @@ export interface StorePlace {
 
 export async function createStorePlace(
   engine: EngineName,
-  { empty = false, world = false } = {},
+  { empty = false, world = false, postgresUrl = databaseUrl } = {},
 ): Promise<StorePlace> {
   const folder = mkdtempSync(join(memory ?? tmpdir(), 'strand-test-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   if (world && worlds !== undefined) copyWorld(worlds, engine, folder)
   else if (engine === 'sqlite' && !empty && worlds !== undefined) copyEmptyStore(worlds, folder)
   if (engine === 'sqlite') return { folder, databaseUrl: undefined, remove: async () => removeFolder() }
-  if (databaseUrl === undefined) throw new Error('there is no PostgreSQL')
+  if (postgresUrl === undefined) throw new Error('there is no PostgreSQL')
   const name = `strand_${randomAlphanumerics(12).toLowerCase()}`
   const template = world && worlds !== undefined ? WORLD_DATABASE : TEMPLATE_DATABASE
-  await createDatabase(databaseUrl, name, empty ? undefined : template)
+  await createDatabase(postgresUrl, name, empty ? undefined : template)
   return {
     folder,
-    databaseUrl: databaseAt(databaseUrl, name),
+    databaseUrl: databaseAt(postgresUrl, name),
     remove: async () => {
       removeFolder()
-      await administer(databaseUrl, `drop database ${name} with (force)`)
+      await administer(postgresUrl, `drop database ${name} with (force)`)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import type { Transaction } from '../database.ts'
+import { isDue } from '../queries/event-deliveries.ts'
 import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
 import { isOneOf, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
@@ -51,7 +52,7 @@ export async function claimThese(
         where ${isOneOf(
           sql`id`,
           due.map(({ id }) => id),
-        )} and due_at <= ${storeNow} returning id`,
+        )} and ${isDue} returning id`,
   )
   const ids = claimed.map(row => row.id)
   if (ids.length === 0) return []

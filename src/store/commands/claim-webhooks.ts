@@ -8,6 +8,7 @@ import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { VERIFICATION_QUEUE } from '../../domain/event-subscription.ts'
 import { Admission, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
 import type { Transaction } from '../database.ts'
+import { isDue, isPending } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import {
   type Claim,
@@ -255,12 +256,12 @@ class WebhookClaim {
 
   async #cancel(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    await this.#tx.run(sql`${cancel()} where ${isOneOf(sql`id`, ids)} and due_at is not null`)
+    await this.#tx.run(sql`${cancel()} where ${isOneOf(sql`id`, ids)} and ${isPending}`)
   }
 
   #rest(message: string) {
     return this.#tx.all<{ id: string }>(
-      sql`select id from event_deliveries where message = ${message} and due_at <= ${storeNow}`,
+      sql`select id from event_deliveries where message = ${message} and ${isDue}`,
     )
   }
 

@@ -4,7 +4,7 @@ import type { SubscriptionStatus } from '../../contract/resources/event-subscrip
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
+import { asEventDelivery, type DeliveryRow, deliveryColumns, isPending } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
@@ -48,7 +48,7 @@ export async function settleDeliveries(
   await settleDelivered(tx, delivered, finished_at)
   for (const each of others) {
     const { outcome, retryMilliseconds = 0, answer_status = null, answer = null, milliseconds } = each
-    const these = sql`${isOneOf(sql`id`, each.ids)} and due_at is not null`
+    const these = sql`${isOneOf(sql`id`, each.ids)} and ${isPending}`
     if (outcome === 'retry')
       await tx.run(
         sql`update event_deliveries set due_at = ${storeClock} + cast(${Math.round(retryMilliseconds)} as bigint),
@@ -91,7 +91,7 @@ async function settleDelivered(
           answer_status = cast(done.answer_status as integer), answer = null,
           milliseconds = cast(done.milliseconds as integer)
         from ${valuesTable(rows, ['id', 'answer_status', 'milliseconds'])} as done
-        where event_deliveries.id = done.id and due_at is not null`,
+        where event_deliveries.id = done.id and ${isPending}`,
   )
 }
 
