@@ -345,7 +345,7 @@ export class Packager {
         beganAt ??= Date.now() - ((this.#timestamp - segmenter.firstTimestamp) | 0)
         this.#window.addPart(part, beganAt + part.position)
         const behind = Math.max(0, ((this.#timestamp - segmenter.firstTimestamp) | 0) - part.position)
-        this.#receiver?.part({ ...part, tracks, stretch: segmenter, behind })
+        this.#receiver?.part({ ...part, pieces: [part.bytes], tracks, stretch: segmenter, behind })
         this.#changed()
       },
       segmentEnded: () => {

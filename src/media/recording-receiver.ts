@@ -1,6 +1,6 @@
 /** Gives the parts of a broadcast to its recording. Those that come before that is open wait in memory. */
 import type { PartReceiver } from './packager.ts'
-import type { RecordedPart, Recording } from './recording.ts'
+import { type RecordedPart, type Recording, sumBytes } from './recording.ts'
 
 /** More than this is dropped: the disk does not answer. */
 const MAX_EARLY_BYTES = 32 * 1024 * 1024
@@ -38,11 +38,14 @@ export class RecordingReceiver implements PartReceiver {
 
   part(part: RecordedPart): void {
     const position = this.#positionNow()
-    if (this.#recording !== undefined) this.#recording.write(part, position)
-    else if (this.#earlyBytes + part.bytes.length <= MAX_EARLY_BYTES) {
-      this.#early.push({ part, position, endsSegment: false })
-      this.#earlyBytes += part.bytes.length
+    if (this.#recording !== undefined) {
+      this.#recording.write(part, position)
+      return
     }
+    const bytes = sumBytes(part.pieces)
+    if (this.#earlyBytes + bytes > MAX_EARLY_BYTES) return
+    this.#early.push({ part, position, endsSegment: false })
+    this.#earlyBytes += bytes
   }
 
   segmentEnded(): void {

@@ -21,6 +21,7 @@ import { initSegment, VIDEO_TIMESCALE } from './fmp4.ts'
 import {
   type FragmentRun,
   fragmentSpan,
+  HEADER_BYTES,
   type InitTrack,
   readFragment,
   readHeader,
@@ -42,7 +43,9 @@ const DRIFT_MILLISECONDS = 30_000
 const OVERLAP_MILLISECONDS = 15
 const TICKS = VIDEO_TIMESCALE / 1000
 
-export interface RecordedPart extends CutPart {
+export interface RecordedPart extends Omit<CutPart, 'bytes'> {
+  /** A fragment of MP4, as its bytes in order. The first has all but samples. */
+  readonly pieces: readonly Uint8Array[]
   readonly tracks: readonly TrackConfig[]
   /** The same for all parts whose timestamps continue each other. */
   readonly stretch: object
@@ -154,8 +157,9 @@ export class Recording {
   write(part: RecordedPart, position: number): void {
     if (this.isDiscarded || this.#closing !== undefined) return
     if (this.#pausedFor !== undefined && !this.#mayResume(part)) return
-    const moofBytes = readHeader(part.bytes as Buffer)?.size ?? 0
-    const moof = Buffer.from(part.bytes.subarray(0, moofBytes))
+    const [first = Buffer.alloc(0), ...rest] = part.pieces
+    const moofBytes = readHeader(Buffer.from(first.subarray(0, HEADER_BYTES)))?.size ?? 0
+    const moof = Buffer.from(first.subarray(0, moofBytes))
     const runs = readFragment(moof)
     if (runs === undefined || runs.length === 0) return
     const clock = position - part.behind
@@ -171,8 +175,10 @@ export class Recording {
     })
     const init = isNew ? Buffer.from(initSegment(part.tracks)) : Buffer.alloc(0)
     const start = this.#queued === 0 ? FILE_START : Buffer.alloc(0)
-    const pieces = [start, init, moof, part.bytes.subarray(moofBytes)]
-    const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+    const fragmentPieces = [moof, first.subarray(moofBytes), ...rest]
+    const size = sumBytes(fragmentPieces)
+    const pieces = [start, init, ...fragmentPieces]
+    const bytes = start.length + init.length + size
     const reason = this.#noRoom(bytes)
     if (reason !== undefined) {
       this.#pause(reason)
@@ -184,7 +190,7 @@ export class Recording {
     const { tracks } = stretch
     const initAt = this.#queued + start.length
     const at = initAt + init.length
-    const fragment: FileItem = { kind: 'fragment', at, size: part.bytes.length, tracks, runs: shifted }
+    const fragment: FileItem = { kind: 'fragment', at, size, tracks, runs: shifted }
     const items: FileItem[] = isNew
       ? [{ kind: 'init', at: initAt, size: init.length, tracks }, fragment]
       : [fragment]
@@ -238,7 +244,7 @@ export class Recording {
     return true
   }
 
-  #mayResume({ isIndependent }: CutPart): boolean {
+  #mayResume({ isIndependent }: RecordedPart): boolean {
     return (
       isIndependent && this.#pendingBytes < MAX_PENDING_BYTES / 2 && performance.now() >= this.#retryAt
     )
@@ -357,6 +363,9 @@ export async function writePlaylist(file: string, text: string): Promise<void> {
   await writeFile(`${path}.part`, text, { mode: 0o600 })
   await rename(`${path}.part`, path)
 }
+
+export const sumBytes = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0)
 
 /** In milliseconds. */
 function runStart([first]: readonly FragmentRun[], tracks: readonly InitTrack[]): number | undefined {

@@ -31,6 +31,8 @@ const CACHED_BRIEFLY = 'max-age=1'
 /** A client that takes nothing for so long is disconnected. */
 const IDLE_SECONDS = 20
 
+const BOTH_ENDS = /=\s*[0-9]+-[0-9]+\s*$/
+
 interface RecordingSources {
   readonly recordings: Recordings | undefined
   readonly services: MediaNode & { readonly store: Store }
@@ -87,8 +89,8 @@ async function answerFile(
   const size = open?.bytes ?? file.size
   const asked = context.headers.get('range')
   const range = readRange(asked, size)
-  // A player that opens the file itself asks for all that follows.
-  if (open !== undefined && (typeof range !== 'object' || asked?.trim().endsWith('-')))
+  // A player that opens the file itself asks for all that follows, or for its end.
+  if (open !== undefined && (typeof range !== 'object' || !BOTH_ENDS.test(asked ?? '')))
     return refuse('recording_runs', video_id)
   const total = open === undefined ? size : '*'
   const headers = {
