@@ -78,6 +78,8 @@ class TrackTables {
   #last = 0
   #end = 0
   #hasOffsets = false
+  /** When the first picture is shown, since the first decode time. */
+  #shownAt = Number.POSITIVE_INFINITY
 
   constructor(track: InitTrack) {
     this.#track = track
@@ -105,7 +107,9 @@ class TrackTables {
       time += duration
       this.#end = Math.max(convert(time), at)
       this.#sizes.push(size)
-      this.#offsets.push(convert(compositionOffset))
+      const offset = convert(compositionOffset)
+      this.#offsets.push(offset)
+      this.#shownAt = Math.min(this.#shownAt, at - this.#first + offset)
       if (compositionOffset !== 0) this.#hasOffsets = true
       if (isKey) this.#keys.push(this.#sizes.count)
     }
@@ -126,8 +130,10 @@ class TrackTables {
     const samples = this.#sizes.count
     this.#durations.push(this.#end - this.#last)
     const length = this.#end - first
-    const [lead, ticks] = [this.#toTicks(first), this.#toTicks(length)]
-    const edits = lead === 0 ? [edit(ticks, 0)] : [edit(lead, -1), edit(ticks, 0)]
+    // Some readers take the first picture for the start of an edit.
+    const shownAt = Math.max(0, this.#shownAt)
+    const [lead, ticks] = [this.#toTicks(first + shownAt), this.#toTicks(length)]
+    const edits = lead === 0 ? [edit(ticks, 0)] : [edit(lead, -1), edit(ticks, shownAt)]
     return box('trak', [
       fullBox(
         'tkhd',
