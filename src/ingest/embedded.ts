@@ -206,7 +206,8 @@ export class EmbeddedIngest implements Ingest {
   async closeRecordings(): Promise<void> {
     const { recordings, store } = this.#options
     const published = new Set(this.#sessions.values().map(({ recorded }) => recorded?.video_id))
-    const idle = recordings?.openIds.filter(id => !published.has(id) && !this.#closingRecordings.has(id)) ?? []
+    const idle =
+      recordings?.openIds.filter(id => !published.has(id) && !this.#closingRecordings.has(id)) ?? []
     if (idle.length === 0) return
     const running = await store.streams.runningVideos(idle)
     for (const id of idle) if (!running.has(id)) this.#settleLater(this.#closeRecording(id))

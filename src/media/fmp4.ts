@@ -10,7 +10,17 @@
  * fragments may be served alone or one after another.
  */
 import type { TrackConfig } from './codec-config.ts'
-import { box, ENABLED_AND_IN_MOVIE, fullBox, MATRIX, text, UNKNOWN_LANGUAGE, uint16, uint32, zeros } from './mp4-box.ts'
+import {
+  box,
+  ENABLED_AND_IN_MOVIE,
+  fullBox,
+  MATRIX,
+  text,
+  UNKNOWN_LANGUAGE,
+  uint16,
+  uint32,
+  zeros,
+} from './mp4-box.ts'
 
 export const VIDEO_TIMESCALE = 90_000
 

@@ -8,7 +8,16 @@
  * - A run of samples in a fragment is a chunk. Each init segment may describe a track differently: the chunk names which.
  */
 import { VIDEO_TIMESCALE } from './fmp4.ts'
-import { ENABLED_AND_IN_MOVIE, fullBox, MATRIX, text, UNKNOWN_LANGUAGE, uint16, uint32, zeros } from './mp4-box.ts'
+import {
+  ENABLED_AND_IN_MOVIE,
+  fullBox,
+  MATRIX,
+  text,
+  UNKNOWN_LANGUAGE,
+  uint16,
+  uint32,
+  zeros,
+} from './mp4-box.ts'
 import type { FragmentRun, InitTrack } from './mp4-reader.ts'
 
 type Pieces = readonly Uint8Array[]

@@ -26,7 +26,11 @@ export function box(type: string, ...content: readonly Uint8Array[]): Buffer {
   return Buffer.concat([uint32(size), text(type), ...content])
 }
 
-export function fullBox(type: string, version: number, flags: number, ...content: readonly Uint8Array[]): Buffer {
+export function fullBox(
+  type: string,
+  version: number,
+  flags: number,
+  ...content: readonly Uint8Array[]
+): Buffer {
   return box(type, uint32(version * 0x1000000 + flags), ...content)
 }
-

@@ -41,7 +41,10 @@ export interface FragmentRun {
 }
 
 /** The size and the type of the box that begins here. */
-export function readHeader(bytes: Buffer, at = 0): { readonly size: number; readonly type: string } | undefined {
+export function readHeader(
+  bytes: Buffer,
+  at = 0,
+): { readonly size: number; readonly type: string } | undefined {
   if (at + HEADER_BYTES > bytes.length) return undefined
   const size = bytes.readUInt32BE(at)
   return size < HEADER_BYTES ? undefined : { size, type: bytes.toString('latin1', at + 4, at + 8) }

@@ -38,7 +38,12 @@ const WRITE_BYTES = 1024 * 1024
 
 /** What a file consists of, in order. */
 export type FileItem =
-  | { readonly kind: 'init'; readonly at: number; readonly size: number; readonly tracks: readonly InitTrack[] }
+  | {
+      readonly kind: 'init'
+      readonly at: number
+      readonly size: number
+      readonly tracks: readonly InitTrack[]
+    }
   | {
       readonly kind: 'fragment'
       readonly at: number

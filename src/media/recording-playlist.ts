@@ -111,7 +111,8 @@ export class RecordingPlaylist {
     const map = `#EXT-X-MAP:URI="${this.#uri}",BYTERANGE="${init.size}@${init.at}"`
     this.#isNew = false
     const gap = from - this.#endsAt
-    const gaps = gap < MIN_GAP_TICKS ? 0 : Math.min(Math.ceil(gap / (TARGET_SECONDS * VIDEO_TIMESCALE)), MAX_GAPS)
+    const gaps =
+      gap < MIN_GAP_TICKS ? 0 : Math.min(Math.ceil(gap / (TARGET_SECONDS * VIDEO_TIMESCALE)), MAX_GAPS)
     if (this.#hasEntries) this.#lines.push('#EXT-X-DISCONTINUITY')
     this.#lines.push(map)
     for (let count = 0; count < gaps; count++) {

@@ -28,7 +28,15 @@ import {
   readInit,
   writeTime,
 } from './mp4-reader.ts'
-import { createRecordingFile, FILE_START, type FileItem, readItems, reopen, seal, writeAll } from './recording-file.ts'
+import {
+  createRecordingFile,
+  FILE_START,
+  type FileItem,
+  readItems,
+  reopen,
+  seal,
+  writeAll,
+} from './recording-file.ts'
 import { RecordingPlaylist } from './recording-playlist.ts'
 import type { RecordingSpace } from './recording-space.ts'
 import type { CutPart } from './segmenter.ts'
@@ -245,9 +253,7 @@ export class Recording {
   }
 
   #mayResume({ isIndependent }: RecordedPart): boolean {
-    return (
-      isIndependent && this.#pendingBytes < MAX_PENDING_BYTES / 2 && performance.now() >= this.#retryAt
-    )
+    return isIndependent && this.#pendingBytes < MAX_PENDING_BYTES / 2 && performance.now() >= this.#retryAt
   }
 
   #noRoom(bytes: number): string | undefined {

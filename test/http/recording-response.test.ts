@@ -51,7 +51,9 @@ describe('the name of a download', () => {
   test('of any title is one line of ASCII', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), title => {
-        expect(attachment(title, '7')).toMatch(/^attachment; filename="[^"\\/\p{C}]+\.mp4"; filename\*=UTF-8''[!-~]+\.mp4$/u)
+        expect(attachment(title, '7')).toMatch(
+          /^attachment; filename="[^"\\/\p{C}]+\.mp4"; filename\*=UTF-8''[!-~]+\.mp4$/u,
+        )
         expect(attachment(title, '7')).toMatch(/^[ -~]+$/)
       }),
       { numRuns: runs(100) },
@@ -83,7 +85,9 @@ onEachStore('a recording over HTTP', { config }, current => {
   }
   /** The ranges of a playlist, with the init segment of each first. */
   const ranges = (text: string) =>
-    [...text.matchAll(/BYTERANGE[:=]"?([0-9]+)@([0-9]+)/g)].map(([, size, at]) => [Number(size), Number(at)] as const)
+    [...text.matchAll(/BYTERANGE[:=]"?([0-9]+)@([0-9]+)/g)].map(
+      ([, size, at]) => [Number(size), Number(at)] as const,
+    )
   const bytesOf = async (url: string, [size, at]: readonly [number, number]) => {
     const response = await fetch(url, { headers: { Range: `bytes=${at}-${at + size - 1}` } })
     expect([response.status, response.headers.get('content-length')]).toEqual([206, String(size)])
@@ -101,14 +105,24 @@ onEachStore('a recording over HTTP', { config }, current => {
     const text = await playlist.text()
     expect(text).toContain('#EXT-X-PLAYLIST-TYPE:EVENT')
     const plain = await fetch(`${url}.m3u8`, { headers: { 'Accept-Encoding': 'identity' } })
-    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, 'Accept-Encoding'])
-    const [init, ...entries] = ranges(text).filter((each, index, all) => index === 0 || each[1] !== all[0]?.[1])
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+      null,
+      'Accept-Encoding',
+    ])
+    const [init, ...entries] = ranges(text).filter(
+      (each, index, all) => index === 0 || each[1] !== all[0]?.[1],
+    )
     const [video] = await readMp4(
       await bytesOf(`${url}.mp4`, init ?? [0, 0]),
       await bytesOf(`${url}.mp4`, entries[0] ?? [0, 0]),
     )
     expect(video?.samples.length).toBe(250)
-    for (const headers of [{}, { Range: 'bytes=0-' }, { Range: 'bytes=-500' }, { Range: 'bytes=99999999-99999999' }]) {
+    for (const headers of [
+      {},
+      { Range: 'bytes=0-' },
+      { Range: 'bytes=-500' },
+      { Range: 'bytes=99999999-99999999' },
+    ]) {
       const file = await fetch(`${url}.mp4`, { headers: { ...headers } })
       expect([file.status, file.headers.get('content-type')]).toEqual([404, 'application/json'])
       expect(((await file.json()) as { message: string }).message).toContain('.m3u8 plays')
@@ -136,7 +150,9 @@ onEachStore('a recording over HTTP', { config }, current => {
     const head = await fetch(`${url}.mp4`, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(content.length)])
     const download = await fetch(`${url}.mp4?download`)
-    expect(download.headers.get('content-disposition')).toStartWith('attachment; filename="Otters a dive.mp4"')
+    expect(download.headers.get('content-disposition')).toStartWith(
+      'attachment; filename="Otters a dive.mp4"',
+    )
     const playlist = await fetch(`${url}.m3u8`)
     expect([playlist.status, playlist.headers.get('cache-control')]).toEqual([200, 'max-age=60'])
     const text = await playlist.text()

@@ -65,68 +65,97 @@ describe('of an MP4', () => {
   test('any bytes, and any damage, are read without an error', () => {
     const valid = [
       Buffer.from(initSegment([AVC, AAC])),
-      moofOf(fragment(1, [{ trackId: 1, kind: 'video', baseDecodeTime: 5, samples: [{ data: Buffer.alloc(9), duration: 1, compositionOffset: 0, isKey: true }] }])),
+      moofOf(
+        fragment(1, [
+          {
+            trackId: 1,
+            kind: 'video',
+            baseDecodeTime: 5,
+            samples: [{ data: Buffer.alloc(9), duration: 1, compositionOffset: 0, isKey: true }],
+          },
+        ]),
+      ),
     ]
     fc.assert(
-      fc.property(fc.nat(1), fc.nat(2000), fc.uint8Array({ maxLength: 20 }), fc.nat(2000), (which, at, damage, end) => {
-        const bytes = Buffer.from(valid[which] ?? []).subarray(0, end)
-        bytes.set(damage.slice(0, Math.max(0, bytes.length - at)), Math.min(at, bytes.length))
-        for (const input of [bytes, Buffer.from(damage)]) {
-          const read = [readInit(input), readFragment(input)]
-          expect(read.every(each => each === undefined || Array.isArray(each))).toBe(true)
-        }
-      }),
+      fc.property(
+        fc.nat(1),
+        fc.nat(2000),
+        fc.uint8Array({ maxLength: 20 }),
+        fc.nat(2000),
+        (which, at, damage, end) => {
+          const bytes = Buffer.from(valid[which] ?? []).subarray(0, end)
+          bytes.set(damage.slice(0, Math.max(0, bytes.length - at)), Math.min(at, bytes.length))
+          for (const input of [bytes, Buffer.from(damage)]) {
+            const read = [readInit(input), readFragment(input)]
+            expect(read.every(each => each === undefined || Array.isArray(each))).toBe(true)
+          }
+        },
+      ),
       { numRuns: runs(2000) },
     )
   })
 })
 
 test('tables of a whole movie: mediabunny reads every sample of any fragments, with times, gaps and changes', async () => {
-  const piece = fc.record({ pictures: samples, sounds: samples, gap: fc.nat(200_000), isSmall: fc.boolean(), is48: fc.boolean() })
+  const piece = fc.record({
+    pictures: samples,
+    sounds: samples,
+    gap: fc.nat(200_000),
+    isSmall: fc.boolean(),
+    is48: fc.boolean(),
+  })
   await fc.assert(
-    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 5 }), fc.nat(1_000_000), async (pieces, start) => {
-      const tables = new MovieTables()
-      const parts: Uint8Array[] = []
-      const expected: Record<'video' | 'audio', { time: number; data: string }[]> = { video: [], audio: [] }
-      let at = 24
-      let tick = start
-      const scale = pieces[0]?.is48 ? 48_000 : 44_100
-      for (const { pictures, sounds, gap, isSmall, is48 } of pieces) {
-        tick += gap
-        const tracks = readInit(Buffer.from(initSegment([isSmall ? SMALL : AVC, is48 ? AAC48 : AAC]))) ?? []
-        const rate = is48 ? 48_000 : 44_100
-        const base = Math.ceil((tick * rate) / 90_000)
-        const [first, ...others] = pictures
-        const video = [{ ...first, isKey: true } as Sample, ...others]
-        const bytes = fragment(1, [
-          { trackId: 1, kind: 'video', baseDecodeTime: tick, samples: video },
-          { trackId: 2, kind: 'audio', baseDecodeTime: base, samples: sounds },
-        ])
-        tables.add(tracks, readFragment(moofOf(bytes)) ?? [], at)
-        parts.push(bytes)
-        at += bytes.length
-        let time = tick
-        for (const { data, duration, compositionOffset } of video) {
-          expected.video.push({ time: time + compositionOffset, data: Buffer.from(data).toString('hex') })
-          time += duration
+    fc.asyncProperty(
+      fc.array(piece, { minLength: 1, maxLength: 5 }),
+      fc.nat(1_000_000),
+      async (pieces, start) => {
+        const tables = new MovieTables()
+        const parts: Uint8Array[] = []
+        const expected: Record<'video' | 'audio', { time: number; data: string }[]> = { video: [], audio: [] }
+        let at = 24
+        let tick = start
+        const scale = pieces[0]?.is48 ? 48_000 : 44_100
+        for (const { pictures, sounds, gap, isSmall, is48 } of pieces) {
+          tick += gap
+          const tracks = readInit(Buffer.from(initSegment([isSmall ? SMALL : AVC, is48 ? AAC48 : AAC]))) ?? []
+          const rate = is48 ? 48_000 : 44_100
+          const base = Math.ceil((tick * rate) / 90_000)
+          const [first, ...others] = pictures
+          const video = [{ ...first, isKey: true } as Sample, ...others]
+          const bytes = fragment(1, [
+            { trackId: 1, kind: 'video', baseDecodeTime: tick, samples: video },
+            { trackId: 2, kind: 'audio', baseDecodeTime: base, samples: sounds },
+          ])
+          tables.add(tracks, readFragment(moofOf(bytes)) ?? [], at)
+          parts.push(bytes)
+          at += bytes.length
+          let time = tick
+          for (const { data, duration, compositionOffset } of video) {
+            expected.video.push({ time: time + compositionOffset, data: Buffer.from(data).toString('hex') })
+            time += duration
+          }
+          let sound = base
+          for (const { data, duration } of sounds) {
+            expected.audio.push({ time: (sound * scale) / rate, data: Buffer.from(data).toString('hex') })
+            sound += duration
+          }
+          tick = Math.max(time, Math.ceil((sound * 90_000) / rate))
         }
-        let sound = base
-        for (const { data, duration } of sounds) {
-          expected.audio.push({ time: (sound * scale) / rate, data: Buffer.from(data).toString('hex') })
-          sound += duration
+        const head = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\0mdat', 'latin1')
+        head.writeUInt32BE(at - 16, 16)
+        const read = await readMp4(head, ...parts, ...tables.box())
+        for (const { kind, samples: found } of read) {
+          const rate = kind === 'video' ? 90_000 : scale
+          expect(found.map(({ data }) => Buffer.from(data).toString('hex'))).toEqual(
+            expected[kind].map(each => each.data),
+          )
+          for (const [index, { seconds }] of found.entries())
+            expect(Math.abs(seconds * rate - (expected[kind][index]?.time ?? 0))).toBeLessThan(
+              kind === 'video' ? 0.5 : 2,
+            )
         }
-        tick = Math.max(time, Math.ceil((sound * 90_000) / rate))
-      }
-      const head = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\0mdat', 'latin1')
-      head.writeUInt32BE(at - 16, 16)
-      const read = await readMp4(head, ...parts, ...tables.box())
-      for (const { kind, samples: found } of read) {
-        const rate = kind === 'video' ? 90_000 : scale
-        expect(found.map(({ data }) => Buffer.from(data).toString('hex'))).toEqual(expected[kind].map(each => each.data))
-        for (const [index, { seconds }] of found.entries())
-          expect(Math.abs(seconds * rate - (expected[kind][index]?.time ?? 0))).toBeLessThan(kind === 'video' ? 0.5 : 2)
-      }
-    }),
+      },
+    ),
     { numRuns: runs(60) },
   )
 })

@@ -47,10 +47,19 @@ function clip(name: string, source: string, ...options: readonly string[]) {
 
 /** When each picture is shown and decoded, in seconds, in the order of the file. */
 function pictures(file: string): number[][] {
-  const words = ['-v', 'error', '-select_streams', 'v', '-show_entries', 'packet=pts_time,dts_time', '-of', 'csv=p=0']
+  const words = [
+    '-v',
+    'error',
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'packet=pts_time,dts_time',
+    '-of',
+    'csv=p=0',
+  ]
   return run(TEST_FFPROBE, ...words, file)
-    .stdout.trim()
-    .split('\n')
+    .stdout.split('\n')
+    .filter(line => line !== '')
     .map(line => line.split(',').map(Number))
 }
 
@@ -126,7 +135,12 @@ test('four hours are closed without holding the main thread for more than 50 ms'
         ...{ data: Buffer.alloc(20, frame), duration: frame % 3 === 2 ? 1530 : 1485 },
         ...{ compositionOffset: (frame % 4) * 1500, isKey: frame === 0 },
       }))
-      const audio = Array.from({ length: sounds }, () => ({ data: Buffer.alloc(9), duration: 1000, compositionOffset: 0, isKey: true }))
+      const audio = Array.from({ length: sounds }, () => ({
+        data: Buffer.alloc(9),
+        duration: 1000,
+        compositionOffset: 0,
+        isKey: true,
+      }))
       some.push(
         fragment(part, [
           { trackId: 1, kind: 'video', baseDecodeTime: part * 45_000, samples: pictures },
@@ -160,7 +174,11 @@ test('four hours are closed without holding the main thread for more than 50 ms'
   if (hasProbe) {
     const words = ['-v', 'error', '-show_entries', 'format=duration:stream=nb_frames', '-of', 'csv=p=0']
     const { stdout } = run(TEST_FFPROBE, ...words, file)
-    expect(stdout.trim().split('\n')).toEqual([String(frames * parts), String(sounds * parts), '14400.000000'])
+    expect(stdout.trim().split('\n')).toEqual([
+      String(frames * parts),
+      String(sounds * parts),
+      '14400.000000',
+    ])
   }
 }, 120_000)
 
@@ -171,7 +189,12 @@ describe('a process that is killed', () => {
     const [port, rtmpPort] = [await freePort(), await freePort()]
     const data = mkdtempSync(join(folder, 'data-'))
     const environment: Environment = {
-      ...{ STRAND_DATA: data, STRAND_OPERATOR_TOKEN: TOKEN, STRAND_RECORD: 'on', STRAND_RECONNECT_GRACE: '600' },
+      ...{
+        STRAND_DATA: data,
+        STRAND_OPERATOR_TOKEN: TOKEN,
+        STRAND_RECORD: 'on',
+        STRAND_RECONNECT_GRACE: '600',
+      },
       ...{ STRAND_LISTEN: `127.0.0.1:${port}`, STRAND_RTMP_LISTEN: `127.0.0.1:${rtmpPort}` },
     }
     const start = async () => {

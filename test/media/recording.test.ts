@@ -301,7 +301,8 @@ describe('a disk', () => {
     expect(times.slice(gap)).toEqual(every40(10_000, 125))
     const entries = await readPlaylist(file, playlistOf(file))
     expect(entries.flatMap(entry => entry.times)).toEqual(times)
-    for (const { position, times: [first = 0] = [] } of entries) expect(Math.abs(position - first)).toBeLessThan(60)
+    for (const { position, times: [first = 0] = [] } of entries)
+      expect(Math.abs(position - first)).toBeLessThan(60)
   })
 
   test('that is too slow makes a recording drop parts, and holds no more than 32 MiB', async () => {

@@ -47,9 +47,7 @@ export function answerRecording(
   if (context.method === 'OPTIONS') return answerMediaPreflight(context)
   const [, video_id, type] = (asksToSee(context.method) && RECORDING_PATH.exec(context.path)) || []
   if (video_id === undefined) return undefined
-  return type === 'm3u8'
-    ? answerPlaylist(video_id, sources, context)
-    : answerFile(video_id, sources, context)
+  return type === 'm3u8' ? answerPlaylist(video_id, sources, context) : answerFile(video_id, sources, context)
 }
 
 /** The playlist that a recording of this node has, or else where it is. */
@@ -81,8 +79,7 @@ async function answerFile(
   const { recordings, services } = sources
   const video = await services.store.videos.find(video_id)
   const url = video && (await services.store.videos.recordingUrl(video_id))
-  if (video === undefined || url === undefined)
-    return refuse('not_found', 'recording of the video', video_id)
+  if (video === undefined || url === undefined) return refuse('not_found', 'recording of the video', video_id)
   const file = recordings && Bun.file(recordings.filePath(video_id))
   if (file === undefined || !(await file.exists())) return answerElsewhere(url, video_id, sources, context)
   const open = recordings?.find(video_id)
@@ -165,7 +162,11 @@ const UNSAFE = /[\p{C}\\/:*?"<>|%]+/gu
 export function attachment(title: string, video_id: string): string {
   const safe = [...title.toWellFormed().replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim()].slice(0, MAX_NAME)
   const name = safe.join('').replace(/^[. ]+|[. ]+$/g, '') || `video ${video_id}`
-  const ascii = name.normalize('NFKD').replace(/[^ -~]/g, '').trim() || `video ${video_id}`
+  const ascii =
+    name
+      .normalize('NFKD')
+      .replace(/[^ -~]/g, '')
+      .trim() || `video ${video_id}`
   const encoded = encodeURIComponent(name).replace(/['()*]/g, each => `%${each.charCodeAt(0).toString(16)}`)
   return `attachment; filename="${ascii}.mp4"; filename*=UTF-8''${encoded}.mp4`
 }

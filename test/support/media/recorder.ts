@@ -2,7 +2,7 @@
 import { MediaMemory } from '../../../src/media/media-memory.ts'
 import { Packager } from '../../../src/media/packager.ts'
 import { readPacket } from '../../../src/media/packet.ts'
-import { Recording, type RecordingOptions } from '../../../src/media/recording.ts'
+import type { Recording, RecordingOptions } from '../../../src/media/recording.ts'
 import { RecordingReceiver } from '../../../src/media/recording-receiver.ts'
 import { RecordingSpace } from '../../../src/media/recording-space.ts'
 import type { MediaMessage } from '../../../src/media/rtmp/publisher.ts'
