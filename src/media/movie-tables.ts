@@ -108,7 +108,7 @@ class TrackTables {
     const convert = (time: number) => Math.round((time * this.#track.scale) / scale)
     let time = baseDecodeTime
     for (const { size, duration, compositionOffset, isKey } of samples) {
-      // Never less than before, whatever the file says.
+      // Never less than before, whatever the file has.
       const at = Math.max(convert(time), this.#last)
       if (this.#first === undefined) this.#first = at
       else this.#durations.push(at - this.#last)

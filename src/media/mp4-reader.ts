@@ -23,7 +23,7 @@ export interface InitTrack {
 }
 
 /** Times in units of the timescale of its track. */
-export interface FragmentSample {
+interface FragmentSample {
   readonly size: number
   readonly duration: number
   readonly compositionOffset: number

@@ -70,13 +70,13 @@ export async function reopen(handle: FileHandle): Promise<void> {
 }
 
 /**
- * Visits the init segments and fragments of a file, open or closed.
+ * Reports the init segments and fragments of a file, open or closed.
  *
  * @returns where the last whole fragment ends; undefined if there is none
  */
 export async function readItems(
   handle: FileHandle,
-  visit: (item: FileItem) => void,
+  report: (item: FileItem) => void,
 ): Promise<number | undefined> {
   const size = (await closedEnd(handle)) ?? (await handle.stat()).size
   const source = new FileSource(handle, size)
@@ -96,9 +96,9 @@ export async function readItems(
     } else if (header?.type === 'moof' && tracks !== undefined) {
       const item = await readFragmentItem(source, at, header.size, tracks)
       if (item === undefined) return end
-      if (init !== undefined) visit(init)
+      if (init !== undefined) report(init)
       init = undefined
-      visit(item)
+      report(item)
       at += item.size
       end = at
     } else return end

@@ -42,9 +42,10 @@ export class Recordings {
     this.#space = new RecordingSpace(options.folder, options.space)
   }
 
-  /** The recording of a video, which continues what there is of it. */
+  /** The recording of a video, continued if there is one. */
   async record(video_id: string, reports: Reports = NO_REPORTS): Promise<Recording> {
-    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 })
+    // What fails here fails with the first part, which is tried again.
+    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 }).catch(() => undefined)
     await this.#space.look()
     return this.#alone(video_id, async () => {
       const options = this.#recordingOptions(video_id, reports)

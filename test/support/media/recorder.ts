@@ -46,7 +46,13 @@ export class RecordedPublisher {
   /** Sends seconds of video at 25 frames a second with key frames every second, and sound; the clock goes with it. */
   play(
     seconds: number,
-    { from = 0, header = AVC.header, bytes = 60, bFrames = false, hasSound = true } = {},
+    {
+      from = 0,
+      header = AVC.header,
+      bytes = 60,
+      bFrames = false,
+      hasSound = true,
+    }: { from?: number; header?: Uint8Array; bytes?: number; bFrames?: boolean; hasSound?: boolean } = {},
   ): this {
     const start = this.position
     this.publish(video(from, header))
