@@ -6,6 +6,7 @@ import type { Log } from '../kit/telemetry/log.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import type { Broadcast, LiveChannels } from '../media/live-channels.ts'
+import type { Recording } from '../media/recording.ts'
 import { RecordingReceiver } from '../media/recording-receiver.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
@@ -21,6 +22,7 @@ const ADAPTER = 'embedded'
 export const REPORT_MILLISECONDS = 5000
 /** A publisher that sent nothing since the last report is not reported as alive. */
 const QUIET_MILLISECONDS = REPORT_MILLISECONDS
+const CLOSE_AGAIN_MILLISECONDS = 5000
 /** More ends than this are not remembered while the store is away: those sessions fall silent. */
 const MOST_UNCLOSED = 10_000
 
@@ -68,6 +70,7 @@ export class EmbeddedIngest implements Ingest {
   readonly #unclosed = new Map<Session, number>()
   /** The sessions of each video whose recording is not complete. */
   readonly #unrecorded = new Map<string, SessionId[]>()
+  /** Recordings that are being closed, or could not be a short time ago. */
   readonly #closingRecordings = new Set<string>()
   readonly #startedAt: number
   #isPastForgotten = false
@@ -84,21 +87,21 @@ export class EmbeddedIngest implements Ingest {
    */
   async closeStaleSessions(): Promise<void> {
     if (this.#isPastForgotten) return
-    const { store, clock, node, recordings } = this.#options
+    const { store, clock, node } = this.#options
     const sessions = await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)
     const startedAt = isoMillis(this.#startedAt)
     for (const past of sessions) {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const { video_id } = past
-      const recording = video_id === null ? undefined : await recordings?.reopen(video_id)
+      const recording = video_id === null ? undefined : await this.#reopen(video_id)
       if (video_id !== null && recording !== undefined) this.#noteUnrecorded(video_id, id)
       if (past.ended_at !== null && recording === undefined) continue
       const now = lastHeard(past, recording?.milliseconds, clock.now())
       await store.commands.closeSession({ ...id, now })
     }
     this.#isPastForgotten = true
-    await recordings?.reopenInterrupted()
+    this.#settleLater(this.#reopenInterrupted())
   }
 
   async authorize(
@@ -372,9 +375,29 @@ export class EmbeddedIngest implements Ingest {
         await store.commands.noteRecorded({ ...id, now: clock.now() })
       this.#unrecorded.delete(video_id)
     } catch (error) {
-      log.warn({ video_id, error: String(error) }, 'closing a recording failed')
-    } finally {
-      this.#closingRecordings.delete(video_id)
+      log.warn({ video_id, error: String(error) }, 'closing a recording failed; trying again')
+      setTimeout(() => this.#closingRecordings.delete(video_id), CLOSE_AGAIN_MILLISECONDS).unref()
+      return
+    }
+    this.#closingRecordings.delete(video_id)
+  }
+
+  async #reopen(video_id: string): Promise<Recording | undefined> {
+    const { recordings, log } = this.#options
+    try {
+      return await recordings?.reopen(video_id)
+    } catch (error) {
+      log.warn({ video_id, error: String(error) }, 'opening an interrupted recording failed')
+      return undefined
+    }
+  }
+
+  async #reopenInterrupted(): Promise<void> {
+    const { recordings, log } = this.#options
+    try {
+      await recordings?.reopenInterrupted()
+    } catch (error) {
+      log.warn({ error: String(error) }, 'opening interrupted recordings failed')
     }
   }
 }

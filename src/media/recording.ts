@@ -221,9 +221,12 @@ export class Recording {
     this.#queue = []
   }
 
-  /** Resolves when the file is a plain MP4; false if there is none. */
+  /** Resolves when the file is a plain MP4; false if there is none. What fails, on a full disk perhaps, can be tried again. */
   close(): Promise<boolean> {
-    this.#closing ??= this.#close()
+    this.#closing ??= this.#close().catch(error => {
+      this.#closing = undefined
+      throw error
+    })
     return this.#closing
   }
 
@@ -236,20 +239,20 @@ export class Recording {
     while (this.#writing !== undefined) await this.#writing
     const { file } = this.#options
     const handle = this.#handle
-    this.#handle = undefined
     if (handle === undefined) return false
-    try {
-      if (this.isDiscarded) return false
-      if (!this.#hasFragments) {
-        await rm(file, { force: true })
-        return false
+    const isKept = this.#hasFragments && !this.isDiscarded
+    if (isKept) {
+      try {
+        await seal(handle, this.#written)
+      } catch (error) {
+        await handle.truncate(this.#written).catch(() => undefined)
+        throw error
       }
-      await seal(handle, this.#written)
-    } finally {
-      await handle.close()
-    }
-    await writePlaylist(file, this.#playlist.finish())
-    return true
+      await writePlaylist(file, this.#playlist.finish())
+    } else if (!this.isDiscarded) await rm(file, { force: true })
+    this.#handle = undefined
+    await handle.close()
+    return isKept
   }
 
   #mayResume({ isIndependent }: RecordedPart): boolean {

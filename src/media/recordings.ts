@@ -66,14 +66,12 @@ export class Recordings {
     })
   }
 
-  /** Closes a recording whose stream has ended; resolves when it is on disk. False: there is nothing. */
+  /** Closes a recording whose stream has ended; resolves when it is on disk. False: there is nothing. After an error it is open. */
   close(video_id: string): Promise<boolean> {
     return this.#alone(video_id, async () => {
-      try {
-        return (await this.#open.get(video_id)?.close()) ?? false
-      } finally {
-        this.#open.delete(video_id)
-      }
+      const isKept = (await this.#open.get(video_id)?.close()) ?? false
+      this.#open.delete(video_id)
+      return isKept
     })
   }
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -330,6 +331,21 @@ describe('a disk', () => {
     const short = new RecordingSpace(place, { freeBytes: 1e18 })
     await short.look()
     expect(short.take(1)).toMatch(/^the disk has less than [0-9]+ MiB free$/)
+  })
+
+  test('that is full when a recording is closed leaves it open, and closing can be tried again', async () => {
+    const file = newFile()
+    const recording = new Recording(recordingOptions(file))
+    new RecordedPublisher(recording).play(3).end()
+    await recording.started
+    // The name of its playlist is taken by a folder.
+    mkdirSync(`${Recording.playlistFile(file)}.part`)
+    expect(recording.close()).rejects.toThrow()
+    await recording.close().catch(() => undefined)
+    rmSync(`${Recording.playlistFile(file)}.part`, { recursive: true })
+    expect(await recording.close()).toBe(true)
+    expect((await read(file))[0]?.times).toEqual(every40(0, 75))
+    expect(playlistOf(file)).toEndWith('#EXT-X-ENDLIST\n')
   })
 
   test('that cannot be written to pauses a recording with the reason', async () => {
