@@ -82,7 +82,7 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
         row => row?.viewer_count === 1,
       )
       const markWhile = async (viewer: BroadcastViewer) => {
-        const shown = viewer.keyFrame
+        const shown = await until(() => viewer.keyFrame, Boolean)
         return { shown, at: performance.now(), position: await server.mark(channel) }
       }
       const early = await markWhile(assertDefined(viewers[0], 'a viewer'))
@@ -98,9 +98,11 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
       await server.untilOffline(channel)
       expect(Date.now() - stopped).toBeWithin(GRACE * 1000 - 1000, GRACE * 1000 + 3000)
 
-      const sessions = await executeIn(
-        server.place,
-        `select recorded_at from publish_sessions where user_id = '${channel.id}'`,
+      // The recording is closed when its stream has ended.
+      const sessions = await until(
+        () =>
+          executeIn(server.place, `select recorded_at from publish_sessions where user_id = '${channel.id}'`),
+        rows => rows.at(-1)?.recorded_at !== null,
       )
       // The first one may be forgotten already.
       expect(sessions.at(-1)).toEqual({ recorded_at: expect.any(String) })
@@ -198,7 +200,7 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
       const { key } = await server.newChannel()
       expect(canaries.leaksIn(`a ${key} that is found`)).toEqual([key])
       const traces = await server.traces()
-      expect(traces.filter(text => text.startsWith('FLV')).length).toBeGreaterThan(2)
+      expect(traces.filter(text => text.startsWith('ftyp', 4)).length).toBeGreaterThan(2)
       expect(traces.some(text => text.includes('broadcast started'))).toBe(true)
       expect(traces.flatMap(text => canaries.leaksIn(text))).toEqual([])
     })
