@@ -116,6 +116,11 @@ export const SETTINGS = {
     default: '20480',
     meaning: 'maximum size of one recording in MiB',
   }),
+  recordingsGibibytes: setting('STRAND_RECORDINGS_GIB', wholeNumber(1), {
+    defaultInWords: '80 % of the disk',
+    meaning:
+      'room in GiB for all recordings of a node; without it, or with less than 1 GiB free on the disk, recording stops until there is room again',
+  }),
   mediaMemoryMebibytes: setting('STRAND_MEDIA_MEMORY_MIB', wholeNumber(64), {
     default: '1024',
     meaning: 'memory in MiB for the broadcasts of the embedded media server; beyond it their windows shrink',

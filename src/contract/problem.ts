@@ -189,6 +189,10 @@ export const problems = {
     (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
   ),
   no_videos: notFound('The user has no videos.'),
+  recording_runs: notFound(
+    (id: string) =>
+      `The broadcast still runs: /videos/${id}.m3u8 plays what is recorded, and the file follows when the stream has ended.`,
+  ),
   video_not_found: notFound((id: string) => `There is no video with the id "${id}"`),
   not_found: notFound((kind: string, id: string) => `There is no ${kind} with the id "${id}".`),
   name_not_found: notFound((kind: string, name: string) => `There is no ${kind} called "${name}".`),

@@ -4,11 +4,10 @@ import { lastHeard } from '../domain/publish-session.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
-import { withTimeout } from '../kit/time/with-timeout.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
-import { classifyMessage } from '../media/flv.ts'
 import type { Broadcast, LiveChannels } from '../media/live-channels.ts'
 import type { Recording } from '../media/recording.ts'
+import { RecordingReceiver } from '../media/recording-receiver.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
@@ -23,8 +22,7 @@ const ADAPTER = 'embedded'
 export const REPORT_MILLISECONDS = 5000
 /** A publisher that sent nothing since the last report is not reported as alive. */
 const QUIET_MILLISECONDS = REPORT_MILLISECONDS
-/** A publisher does not wait longer for its recording: what it sends is kept until the file is open. */
-const OPEN_MILLISECONDS = 500
+const CLOSE_AGAIN_MILLISECONDS = 5000
 /** More ends than this are not remembered while the store is away: those sessions fall silent. */
 const MOST_UNCLOSED = 10_000
 
@@ -52,18 +50,16 @@ interface Session extends SessionId {
   heardAt: number
   /** The store could not be asked when the publisher came: the session is opened later. */
   isPending: boolean
+  /** Undefined: it is not recorded, or the store does not know of it yet. */
   recorded: Recorded | undefined
   broadcast: Broadcast | undefined
-  /** For a recording that starts in the middle: decoders need the headers first. */
-  readonly headers: Map<MediaMessage['kind'], MediaMessage>
-  timestamp: number
   readonly meter: EncoderMeter
 }
 
 /** The recording of a session. */
 interface Recorded {
   readonly video_id: string
-  readonly recording: Recording
+  readonly receiver: RecordingReceiver
 }
 
 export class EmbeddedIngest implements Ingest {
@@ -72,6 +68,10 @@ export class EmbeddedIngest implements Ingest {
   readonly #closing = new Set<Promise<void>>()
   /** Sessions that ended while the store did not answer, and when. */
   readonly #unclosed = new Map<Session, number>()
+  /** The sessions of each video whose recording is not complete. */
+  readonly #unrecorded = new Map<string, SessionId[]>()
+  /** Recordings that are being closed, or could not be a short time ago. */
+  readonly #closingRecordings = new Set<string>()
   readonly #startedAt: number
   #isPastForgotten = false
 
@@ -82,24 +82,26 @@ export class EmbeddedIngest implements Ingest {
 
   /**
    * Ends the sessions that this node had before it was restarted, so that their publishers can return at once. A session was
-   * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards. Called again
-   * until the store has answered.
+   * last heard when it was reported as alive, or when its recording ends. Recordings are open from now on, until their streams
+   * have ended. Called again until the store has answered.
    */
   async closeStaleSessions(): Promise<void> {
     if (this.#isPastForgotten) return
-    const { store, clock, node, recordings } = this.#options
+    const { store, clock, node } = this.#options
     const sessions = await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)
     const startedAt = isoMillis(this.#startedAt)
     for (const past of sessions) {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
-      const recorded = past.video_id === null ? undefined : await recordings?.lastMilliseconds(past.video_id)
-      if (past.ended_at !== null && recorded === undefined) continue
-      const now = lastHeard(past, recorded, clock.now())
+      const { video_id } = past
+      const recording = video_id === null ? undefined : await this.#reopen(video_id)
+      if (video_id !== null && recording !== undefined) this.#noteUnrecorded(video_id, id)
+      if (past.ended_at !== null && recording === undefined) continue
+      const now = lastHeard(past, recording?.milliseconds, clock.now())
       await store.commands.closeSession({ ...id, now })
-      if (recorded !== undefined) this.#settleLater(this.#repair(id, past.video_id ?? ''))
     }
     this.#isPastForgotten = true
+    this.#settleLater(this.#reopenInterrupted())
   }
 
   async authorize(
@@ -135,7 +137,7 @@ export class EmbeddedIngest implements Ingest {
   #newSession(channel: Channel, close: Session['close']): Session {
     return {
       ...{ adapter: ADAPTER, server: this.#options.node, session: uuid(), channel, close, isClosed: false },
-      ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
+      heardAt: performance.now(),
       meter: new EncoderMeter(performance.now()),
       isPending: true,
       recorded: undefined,
@@ -203,9 +205,22 @@ export class EmbeddedIngest implements Ingest {
       this.#options.channels.rename(channel.login, broadcast, login)
   }
 
-  /** Resolves when the store knows of all sessions that ended. */
+  /** Closes the recordings whose streams have ended. Called every second. */
+  async closeRecordings(): Promise<void> {
+    const { recordings, store } = this.#options
+    const published = new Set(this.#sessions.values().map(({ recorded }) => recorded?.video_id))
+    const idle =
+      recordings?.openIds.filter(id => !published.has(id) && !this.#closingRecordings.has(id)) ?? []
+    if (idle.length === 0) return
+    const running = await store.streams.runningVideos(idle)
+    for (const id of idle) if (!running.has(id)) this.#settleLater(this.#closeRecording(id))
+  }
+
+  /** Resolves when the store knows of all sessions that ended, and all recordings are on disk. */
   async settle(): Promise<void> {
     await Promise.all(this.#closing)
+    const { recordings } = this.#options
+    await Promise.all(recordings?.openIds.map(id => this.#closeRecording(id)) ?? [])
   }
 
   #has({ user_id }: Channel): boolean {
@@ -240,11 +255,8 @@ export class EmbeddedIngest implements Ingest {
     session.isPending = false
     if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
     log.info({ user_id, stream_id: opened.stream_id }, 'broadcast started')
-    const recorded = await this.#record(opened, session.channel)
-    for (const header of session.headers.values())
-      recorded?.recording.write({ ...header, timestamp: session.timestamp })
-    session.headers.clear()
-    session.recorded = recorded
+    session.recorded = this.#record(opened, session)
+    if (session.recorded !== undefined) session.broadcast?.packager.attach(session.recorded.receiver)
   }
 
   #disconnect(session: string): void {
@@ -254,24 +266,35 @@ export class EmbeddedIngest implements Ingest {
     known.close()
   }
 
-  /** Starts the recording, on the clock of the stream: a marker then has the same position in stream and recording. */
-  async #record(
-    { video_id, started_at }: OpenedSession,
-    { user_id }: Channel,
-  ): Promise<Recorded | undefined> {
-    const { recordings, store, clock, log, watchUrl } = this.#options
+  /** Starts or continues the recording, on the clock of the stream: a marker then has the same position in both. */
+  #record({ video_id, started_at }: OpenedSession, session: Session): Recorded | undefined {
+    const { recordings, clock, log } = this.#options
     if (recordings === undefined || video_id === null) return undefined
+    const { user_id } = session.channel
+    this.#noteUnrecorded(video_id, session)
     const start = Date.parse(started_at)
-    const onStop = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
-    const recording = recordings.record(video_id, { positionNow: () => clock.now() - start, onStop })
-    const note = async () => {
-      if (await recording.opened) await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
+    const receiver = new RecordingReceiver(() => clock.now() - start)
+    const open = async () => {
+      const recording = await recordings.record(video_id, {
+        onPause: reason => log.warn({ user_id, video_id, reason }, 'recording stopped'),
+        onResume: () => log.info({ user_id, video_id }, 'recording resumed'),
+      })
+      receiver.begin(recording)
+      await recording.started
+      await this.#noteRecording(video_id)
     }
-    const noted = note().catch(error =>
-      log.warn({ user_id, video_id, error: String(error) }, 'noting a recording failed'),
-    )
-    await withTimeout(OPEN_MILLISECONDS, noted, () => undefined)
-    return { video_id, recording }
+    void open().catch(error => log.warn({ user_id, video_id, error: String(error) }, 'recording failed'))
+    return { video_id, receiver }
+  }
+
+  async #noteRecording(video_id: string): Promise<void> {
+    const { store, watchUrl } = this.#options
+    await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
+  }
+
+  #noteUnrecorded(video_id: string, { adapter, server, session }: SessionId): void {
+    const sessions = this.#unrecorded.get(video_id) ?? []
+    this.#unrecorded.set(video_id, [...sessions, { adapter, server, session }])
   }
 
   #start(session: Session): PublishGrant {
@@ -286,23 +309,21 @@ export class EmbeddedIngest implements Ingest {
     }
     const broadcast = channels.start(login, { id: session.session, user_id, onTooLarge })
     session.broadcast = broadcast
+    if (session.recorded !== undefined) broadcast.packager.attach(session.recorded.receiver)
     const endThumbnails = thumbnails?.start({
       user_id,
       keyFrame: () => broadcast.packager.keyFrame(),
       keep: async jpeg => {
-        if (session.recorded !== undefined && !session.recorded.recording.isDiscarded)
-          await recordings?.keepThumbnail(session.recorded.video_id, jpeg)
+        const { video_id, receiver } = session.recorded ?? {}
+        if (video_id !== undefined && receiver?.recording?.isDiscarded === false)
+          await recordings?.keepThumbnail(video_id, jpeg)
       },
     })
     return {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
-        session.timestamp = message.timestamp
         session.meter.note(message)
         broadcast.publish(message)
-        if (session.recorded !== undefined) session.recorded.recording.write(message)
-        else if (recordings !== undefined && classifyMessage(message) === 'header')
-          session.headers.set(message.kind, { ...message, payload: Buffer.from(message.payload) })
       },
       end: () => {
         channels.end(session.channel.login, broadcast)
@@ -322,13 +343,10 @@ export class EmbeddedIngest implements Ingest {
     this.#closing.add(closing)
   }
 
-  /** Ends the session before the recording: the publisher may return while the disk is busy. */
+  /** The recording stays open: the publisher may return. */
   async #close(ended: Session, now: number): Promise<void> {
-    const { log, recordings } = this.#options
-    const { adapter, server, session, channel, recorded } = ended
-    const { user_id } = channel
-    ended.recorded = undefined
-    ended.headers.clear()
+    const { log } = this.#options
+    const { user_id } = ended.channel
     if (this.#unclosed.size < MOST_UNCLOSED) this.#unclosed.set(ended, now)
     try {
       await this.#closeLate(ended)
@@ -337,10 +355,6 @@ export class EmbeddedIngest implements Ingest {
       log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
       if (!(error instanceof Unavailable || error instanceof Conflict)) this.#unclosed.delete(ended)
     }
-    if (recorded === undefined) return
-    const { video_id, recording } = recorded
-    const id = { adapter, server, session }
-    await this.#noteRecorded(id, video_id, async () => recordings?.close(video_id, recording))
   }
 
   async #closeLate(ended: Session): Promise<void> {
@@ -350,17 +364,40 @@ export class EmbeddedIngest implements Ingest {
     this.#unclosed.delete(ended)
   }
 
-  async #repair(id: SessionId, video_id: string): Promise<void> {
-    await this.#noteRecorded(id, video_id, async () => this.#options.recordings?.repair(video_id))
+  async #closeRecording(video_id: string): Promise<void> {
+    const { store, clock, log, recordings } = this.#options
+    this.#closingRecordings.add(video_id)
+    try {
+      const isKept = await recordings?.close(video_id)
+      // The store may not have answered when the recording began.
+      if (isKept) await this.#noteRecording(video_id)
+      for (const id of this.#unrecorded.get(video_id) ?? [])
+        await store.commands.noteRecorded({ ...id, now: clock.now() })
+      this.#unrecorded.delete(video_id)
+    } catch (error) {
+      log.warn({ video_id, error: String(error) }, 'closing a recording failed; trying again')
+      setTimeout(() => this.#closingRecordings.delete(video_id), CLOSE_AGAIN_MILLISECONDS).unref()
+      return
+    }
+    this.#closingRecordings.delete(video_id)
   }
 
-  async #noteRecorded(id: SessionId, video_id: string, close: () => Promise<void>): Promise<void> {
-    const { store, clock, log } = this.#options
+  async #reopen(video_id: string): Promise<Recording | undefined> {
+    const { recordings, log } = this.#options
     try {
-      await close()
-      await store.commands.noteRecorded({ ...id, now: clock.now() })
+      return await recordings?.reopen(video_id)
     } catch (error) {
-      log.warn({ video_id, error: String(error) }, 'closing a recording failed')
+      log.warn({ video_id, error: String(error) }, 'opening an interrupted recording failed')
+      return undefined
+    }
+  }
+
+  async #reopenInterrupted(): Promise<void> {
+    const { recordings, log } = this.#options
+    try {
+      await recordings?.reopenInterrupted()
+    } catch (error) {
+      log.warn({ error: String(error) }, 'opening interrupted recordings failed')
     }
   }
 }

@@ -67,6 +67,7 @@ export async function openEmbeddedMedia(
   const every = repeaterOf(lifetime, log)
   every(PENDING_MILLISECONDS, () => ingest.closeStaleSessions(), 'ending earlier publish sessions failed')
   every(PENDING_MILLISECONDS, () => ingest.catchUp(), 'reporting earlier publish sessions failed')
+  every(PENDING_MILLISECONDS, () => ingest.closeRecordings(), 'closing recordings failed')
   every(REPORT_MILLISECONDS, () => ingest.report(), 'reporting publish sessions failed')
   every(DISCONNECT_MILLISECONDS, () => ingest.disconnectEnded(), 'disconnecting publishers failed')
   return { port: server.port, stop: () => server.stop() }

@@ -10,6 +10,17 @@
  * fragments may be served alone or one after another.
  */
 import type { TrackConfig } from './codec-config.ts'
+import {
+  box,
+  ENABLED_AND_IN_MOVIE,
+  fullBox,
+  MATRIX,
+  text,
+  UNKNOWN_LANGUAGE,
+  uint16,
+  uint32,
+  zeros,
+} from './mp4-box.ts'
 
 export const VIDEO_TIMESCALE = 90_000
 
@@ -128,36 +139,6 @@ export function fragmentPieces(sequence: number, runs: readonly TrackRun[]): Uin
   }
   header(8 + dataBytes, 'mdat')
   return pieces
-}
-
-const zeros = (count: number) => Buffer.alloc(count)
-const text = (value: string) => Buffer.from(value, 'latin1')
-
-function uint16(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(2 * values.length)
-  for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, 2 * index)
-  return bytes
-}
-
-function uint32(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 * values.length)
-  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, 4 * index)
-  return bytes
-}
-
-/** No rotation and no scaling. */
-const MATRIX = uint32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-/** The language is not known: `und`, five bits for each letter. */
-const UNKNOWN_LANGUAGE = 0x55c4
-const ENABLED_AND_IN_MOVIE = 3
-
-function box(type: string, ...content: readonly Uint8Array[]): Buffer {
-  const size = content.reduce((sum, { length }) => sum + length, 8)
-  return Buffer.concat([uint32(size), text(type), ...content])
-}
-
-function fullBox(type: string, version: number, flags: number, ...content: readonly Uint8Array[]): Buffer {
-  return box(type, uint32(version * 0x1000000 + flags), ...content)
 }
 
 function trackBox(track: TrackConfig, id: number): Buffer {

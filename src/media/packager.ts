@@ -34,7 +34,8 @@ import type { MediaMemory } from './media-memory.ts'
 import type { Packet } from './packet.ts'
 import { partName, type Variant } from './playlist.ts'
 import { type Reader, Readers, type Unanswered } from './readers.ts'
-import { type Cadence, type CutPart, Segmenter } from './segmenter.ts'
+import type { RecordedPart } from './recording.ts'
+import { type Cadence, Segmenter } from './segmenter.ts'
 import { type PlaylistRequest, SegmentWindow } from './window.ts'
 
 const NEEDED_MILLISECONDS = 60_000
@@ -58,10 +59,14 @@ export interface PackagerOptions {
   readonly memory: MediaMemory
   /** The broadcast does not fit into the memory of a channel. */
   readonly onTooLarge: () => void
-  /** Gets every part, and keeps the broadcast packaged: a recording. */
-  readonly onPart?: (part: CutPart) => void
   /** Milliseconds on a clock that never goes back. */
   readonly now?: () => number
+}
+
+/** Gets every part while it is attached, and keeps the broadcast packaged. */
+export interface PartReceiver {
+  part(part: RecordedPart): void
+  segmentEnded(): void
 }
 
 type Kind = Packet['kind']
@@ -93,6 +98,7 @@ export class Packager {
   #initTracks: readonly TrackConfig[] = []
   readonly #breaks: TokenBucket
   #text: Blob | undefined
+  #receiver: PartReceiver | undefined
   hasEnded = false
 
   constructor(options: PackagerOptions) {
@@ -123,6 +129,12 @@ export class Packager {
   close(): void {
     this.end()
     this.#window.clear()
+  }
+
+  /** Begins with the last key frame, if the broadcast was not packaged. */
+  attach(receiver: PartReceiver): void {
+    this.#receiver = receiver
+    this.#begin()
   }
 
   /** Removes what need not be kept. */
@@ -215,9 +227,8 @@ export class Packager {
   }
 
   get #isNeeded(): boolean {
-    const { onPart } = this.#options
     const isAskedFor = this.#now() - this.#askedAt < NEEDED_MILLISECONDS || this.#readers.count > 0
-    return onPart !== undefined || isAskedFor
+    return this.#receiver !== undefined || isAskedFor
   }
 
   /** A configuration is read with the first frame that uses it: a publisher may send any number of them. */
@@ -332,11 +343,13 @@ export class Packager {
         if (beganAt === undefined) this.#describe(tracks)
         beganAt ??= Date.now() - ((this.#timestamp - segmenter.firstTimestamp) | 0)
         this.#window.addPart(part, beganAt + part.position)
-        this.#options.onPart?.(part)
+        const behind = Math.max(0, ((this.#timestamp - segmenter.firstTimestamp) | 0) - part.position)
+        this.#receiver?.part({ ...part, tracks, stretch: segmenter, behind })
         this.#changed()
       },
       segmentEnded: () => {
         this.#window.endSegment()
+        this.#receiver?.segmentEnded()
         this.#changed()
       },
     })

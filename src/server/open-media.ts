@@ -32,6 +32,7 @@ export async function openMedia(
   const {
     dataFolder,
     recordMebibytes,
+    recordingsGibibytes,
     mediaMemoryMebibytes,
     rtmpListen,
     trustedProxies,
@@ -39,7 +40,11 @@ export async function openMedia(
   } = config
   const liveChannels = new LiveChannels({ memoryMebibytes: mediaMemoryMebibytes })
   const recordings = config.record
-    ? new Recordings(join(dataFolder, 'recordings'), recordMebibytes * 1024 * 1024)
+    ? new Recordings({
+        folder: join(dataFolder, 'recordings'),
+        maxBytes: recordMebibytes * 1024 ** 2,
+        space: { maxBytes: recordingsGibibytes && recordingsGibibytes * 1024 ** 3 },
+      })
     : undefined
   const thumbnails =
     isServer && config.thumbnails ? openThumbnails(config, services.log, lifetime) : undefined

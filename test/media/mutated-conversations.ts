@@ -1,7 +1,6 @@
 /** Mutated conversations with a publisher without a socket. The default tier runs fewer of them than the full one. */
 import { expect } from 'bun:test'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { readMetadata } from '../../src/media/flv-index.ts'
 import { MediaMemory } from '../../src/media/media-memory.ts'
 import { Packager } from '../../src/media/packager.ts'
 import { readPacket } from '../../src/media/packet.ts'
@@ -26,7 +25,8 @@ interface Tally {
 function converse(seed: number, tally: Tally): void {
   const random = new SeededRandom(seed)
   const memory = new MediaMemory(64 * 1024 * 1024)
-  const packager = new Packager({ memory, onTooLarge: () => undefined, onPart: () => undefined })
+  const packager = new Packager({ memory, onTooLarge: () => undefined })
+  packager.attach({ part: () => undefined, segmentEnded: () => undefined })
   let replied = 0
   const publisher: Publisher = new Publisher(
     {
@@ -42,7 +42,6 @@ function converse(seed: number, tally: Tally): void {
         tally.media += 1
         const packet = readPacket(message)
         if (packet !== undefined) packager.publish(packet)
-        if (message.kind === 'metadata') readMetadata(message.payload)
       },
       stop: () => undefined,
     },

@@ -180,6 +180,13 @@ export const streamQueries = (db: Database) => ({
     )
     return new Set(rows.map(row => row.user_id))
   },
+  /** The videos among these whose streams have not ended. */
+  runningVideos: async (video_ids: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await db.all<{ video_id: string }>(
+      sql`select video_id from streams where ${isOneOf(sql`video_id`, video_ids)}`,
+    )
+    return new Set(rows.map(row => row.video_id))
+  },
   /** Whether `endSilentBroadcasts` has anything to do. */
   hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {
     const limits = dueLimits(due)
