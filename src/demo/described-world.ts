@@ -81,8 +81,8 @@ export interface ScenarioClientEntry {
   readonly secret: string
 }
 
-/** A campaign of a scenario: many entitlements of one benefit. */
-export interface ScenarioCampaignEntry {
+/** A grant of a scenario: many entitlements of one benefit. */
+export interface ScenarioGrantEntry {
   readonly count: number
   readonly organization_id: string
   readonly benefit_id: string
@@ -97,5 +97,5 @@ export type ScenarioThing = Partial<
     ScenarioNamedEntry &
     ScenarioBenefitEntry &
     ScenarioClientEntry &
-    ScenarioCampaignEntry
+    ScenarioGrantEntry
 >

@@ -11,8 +11,8 @@ import { demoDigest, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
-import { planCampaigns } from './plan-campaigns.ts'
 import { type Catalog, type Drop, inventedUuid, planCatalog, planDrop } from './plan-catalog.ts'
+import { planGrants } from './plan-grants.ts'
 import { type PlannedEvent, planEvents } from './scenario-events.ts'
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
@@ -57,7 +57,7 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
     ...planUsers(draft, users),
     ...planEntitlements(draft, entitlements),
     ...planTokens(draft, tokens),
-    ...planCampaigns(draft, catalog, findId, scenario),
+    ...planGrants(draft, catalog, findId, scenario),
   }
   for (const fault of scenario.faults ?? []) draft.faults.push(withIds(fault, things))
   refuseTaken(context.steps, draft.steps, things)

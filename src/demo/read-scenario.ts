@@ -17,7 +17,7 @@ const SECTIONS = [
   'clients',
   'users',
   'entitlements',
-  'campaigns',
+  'grants',
   'tokens',
 ] as const
 
@@ -29,7 +29,7 @@ const OF_THE_DEMO = {
   clients: ['client', 'other_client'],
 } as const satisfies Partial<Record<keyof Scenario, readonly string[]>>
 
-const MAX_IN_CAMPAIGNS = 200_000
+const MAX_GRANTED = 200_000
 
 export function readScenarioFile(file: string): Scenario {
   let text: string
@@ -119,15 +119,15 @@ function* referenceViolations(
 }
 
 function* catalogViolations(scenario: Scenario): Generator<string> {
-  const { games = {}, benefits = {}, clients = {}, campaigns = {} } = scenario
+  const { games = {}, benefits = {}, clients = {}, grants = {} } = scenario
   for (const [section, entries] of Object.entries({ games, benefits, clients }))
     for (const [name, { organization }] of Object.entries(entries))
       yield* referenceViolations(scenario, 'organizations', organization, `$.${section}.${name}.organization`)
   for (const [name, { game }] of Object.entries(benefits))
     yield* referenceViolations(scenario, 'games', game, `$.benefits.${name}.game`)
   let total = 0
-  for (const [name, { count, fulfilled = 0, benefit, game, users = [] }] of Object.entries(campaigns)) {
-    const place = `$.campaigns.${name}`
+  for (const [name, { count, fulfilled = 0, benefit, game, users = [] }] of Object.entries(grants)) {
+    const place = `$.grants.${name}`
     total += count
     if (fulfilled > count) yield `${place}.fulfilled must be at most the count, ${count}`
     yield* referenceViolations(scenario, 'benefits', benefit, `${place}.benefit`)
@@ -135,8 +135,8 @@ function* catalogViolations(scenario: Scenario): Generator<string> {
     for (const [index, user] of users.entries())
       yield* personViolations(scenario.users ?? {}, user, `${place}.users[${index}]`)
   }
-  if (total > MAX_IN_CAMPAIGNS)
-    yield `$.campaigns have ${total} entitlements in all, but must have at most ${MAX_IN_CAMPAIGNS}`
+  if (total > MAX_GRANTED)
+    yield `$.grants have ${total} entitlements in all, but must have at most ${MAX_GRANTED}`
 }
 
 function* userViolations(scenario: Scenario): Generator<string> {

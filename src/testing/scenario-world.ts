@@ -2,9 +2,9 @@ import type { Scenario } from '../client/api.ts'
 import type {
   World as DescribedWorld,
   ScenarioBenefitEntry,
-  ScenarioCampaignEntry,
   ScenarioClientEntry,
   ScenarioEntitlementEntry,
+  ScenarioGrantEntry,
   ScenarioNamedEntry,
   ScenarioTokenEntry,
   ScenarioUserEntry,
@@ -37,7 +37,7 @@ interface EntryOf {
   readonly games: ScenarioNamedEntry
   readonly benefits: ScenarioBenefitEntry
   readonly clients: ScenarioClientEntry
-  readonly campaigns: ScenarioCampaignEntry
+  readonly grants: ScenarioGrantEntry
 }
 type Section<S> = keyof S & keyof EntryOf
 type NamesIn<S> = { [K in Section<S>]: keyof NonNullable<S[K]> }[Section<S>]

@@ -19,9 +19,9 @@ import type { AnyScenario, Exact, World } from './scenario-world.ts'
 export type { EventDelivery, OperationName, RecordedRequest, Scenario } from '../client/api.ts'
 export type {
   ScenarioBenefitEntry,
-  ScenarioCampaignEntry,
   ScenarioClientEntry,
   ScenarioEntitlementEntry,
+  ScenarioGrantEntry,
   ScenarioNamedEntry,
   ScenarioThing,
   ScenarioTokenEntry,

@@ -130,7 +130,7 @@ const ScenarioClient = entry({
   device_flow: Type.Boolean({ description: 'Default: true.' }),
 })
 
-const ScenarioCampaign = Type.Object(
+const ScenarioGrant = Type.Object(
   {
     count: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Number of entitlements.' }),
     fulfilled: Type.Optional(
@@ -204,7 +204,7 @@ export const Scenario = entry({
   clients: named(ScenarioClient, 'Clients, each with an app token.'),
   users: named(ScenarioUser, 'Users with channels.'),
   entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
-  campaigns: named(ScenarioCampaign, 'Entitlements in large numbers; 200,000 in all.'),
+  grants: named(ScenarioGrant, 'Entitlements in large numbers; 200,000 in all.'),
   tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
   faults: Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),
   events: Type.Array(ScenarioEvent, {

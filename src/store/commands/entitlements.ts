@@ -28,8 +28,8 @@ import {
 } from '../queries/entitlement-rows.ts'
 import { entitlementQueries, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, isOneOfUuids, lockRows, sql } from '../sql/tag.ts'
-import { addEntitlements } from './add-entitlements.ts'
 import { emitGrants, emitStatusUpdates } from './entitlement-events.ts'
+import { insertEntitlements } from './insert-entitlements.ts'
 import { refuseUnknown } from './references.ts'
 
 interface Grant {
@@ -87,7 +87,7 @@ export async function grantEntitlements(
     } else if (!isRepeat(known, grant)) return refuse('entitlement_conflict', grant.id)
   }
 
-  await addEntitlements(tx, fresh)
+  await insertEntitlements(tx, fresh)
   recordGrants(tx, fresh)
   await emitGrants(tx, fresh)
   return grants.flatMap(grant => rows.get(grant.id) ?? [])

@@ -2,9 +2,10 @@
  * All writes but the import of `transfer/`. A command runs in one transaction on either engine; on SQLite it runs in the
  * writer thread, so arguments and results are plain data.
  */
+
+export { addEntitlements } from './add-entitlements.ts'
 export { pruneAudit } from './audit.ts'
 export { deleteBenefit, putBenefit } from './benefits.ts'
-export { addCampaign } from './campaigns.ts'
 export { changeChannel, deleteEditor, modifyChannel, putEditor } from './channels.ts'
 export { undoClaim } from './claim-deliveries.ts'
 export { claimSocketMessages } from './claim-socket-messages.ts'

@@ -1,7 +1,7 @@
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { listReferences, type TransferLine } from '../../contract/resources/transfer.ts'
-import { addEntitlements } from '../commands/add-entitlements.ts'
 import { recordStatuses } from '../commands/entitlements.ts'
+import { insertEntitlements } from '../commands/insert-entitlements.ts'
 import type { KeyedOrder } from '../keyset-order.ts'
 import { readStatus, readTime, readUuid, storedStatus } from '../queries/entitlement-rows.ts'
 import { byTime, ofEitherStatus } from '../queries/entitlements.ts'
@@ -63,7 +63,7 @@ export const entitlement: RowLines<'entitlement'> = {
       sql`select id, organization_id from benefits where ${isOneOf(sql`id`, [...new Set(added.map(line => line.benefit_id))])}`,
     )
     const owners = new Map(benefits.map(row => [row.id, row.organization_id]))
-    await addEntitlements(
+    await insertEntitlements(
       tx,
       added.map(line => ({
         ...line,
