@@ -220,8 +220,8 @@ export const problems = {
     { input: (field, reason) => ({ field, reason }) },
   ),
   campaign_incomplete: conflict(
-    (missing: readonly string[]) =>
-      `The campaign cannot be published without ${listed(missing.map(name => `"${name}"`))}.`,
+    (first: string, ...more: string[]) =>
+      `The campaign cannot be published without ${listed([first, ...more].map(name => `"${name}"`))}.`,
   ),
   campaign_draft: conflict('The campaign is a draft; publish it first.'),
   too_many_campaigns: conflict(

@@ -100,8 +100,12 @@ export function checkEdit(
     return malformed('ends_at', 'in the future')
   const harder = harderField(before, after, now)
   if (harder !== undefined) return refuse('campaign_published', harder[0], harder[1])
-  const missing = missingParts(after)
-  return missing.length > 0 ? refuse('campaign_incomplete', missing) : undefined
+  return refuseIncomplete(after)
+}
+
+function refuseIncomplete(campaign: StoredCampaign): Refusal<'campaign_incomplete'> | undefined {
+  const [first, ...more] = missingParts(campaign)
+  return first === undefined ? undefined : refuse('campaign_incomplete', first, ...more)
 }
 
 type Harder = readonly [field: string, why: string]
@@ -133,12 +137,14 @@ function harderDrop(before: StoredCampaign, after: StoredCampaign): Harder | und
 }
 
 /** What keeps a campaign from being published. */
-export function checkPublish(campaign: StoredCampaign, now: number): Content<ContentProblem> {
+export function checkPublish(
+  campaign: StoredCampaign,
+  now: number,
+): Content<'malformed_parameter' | 'campaign_incomplete'> {
   const wrong = checkContent(campaign, undefined)
   if (campaign.state === 'draft' && wrong !== undefined) return wrong
   if (Date.parse(campaign.ends_at) <= now) return malformed('ends_at', 'in the future')
-  const missing = missingParts(campaign)
-  return missing.length > 0 ? refuse('campaign_incomplete', missing) : undefined
+  return refuseIncomplete(campaign)
 }
 
 /** The most campaigns of a game that count at the same time (D-213). */

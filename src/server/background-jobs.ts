@@ -7,6 +7,7 @@ import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { repeaterOf } from '../kit/telemetry/log-outages.ts'
 import { ClockSkips } from '../kit/time/clock-skips.ts'
+import { claimReachedDrops } from '../maintenance/claim-reached-drops.ts'
 import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
 import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'
@@ -22,6 +23,8 @@ const FEED_POLL_MILLISECONDS = 250
 export const AVAILABILITY_MILLISECONDS = 500
 const BROADCAST_MILLISECONDS = 1000
 const VIEWER_REPORT_MILLISECONDS = 5000
+const WATCH_TIME_MILLISECONDS = 5000
+const AUTO_CLAIM_MILLISECONDS = 60_000
 const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
 
@@ -91,9 +94,22 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(RECORDING_MILLISECONDS, removeRecordings, 'deleting recordings of deleted videos failed')
   every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
   every(VIEWER_REPORT_MILLISECONDS, () => services.heartbeats.report(), 'reporting viewers failed')
+  every(WATCH_TIME_MILLISECONDS, () => services.watchTime.flush(), 'writing watched minutes failed')
+  // What heartbeats have counted until now is not lost with the process (D-215).
+  lifetime.onClose(() => services.watchTime.close().catch(error => logUnflushed(log, error)))
+  const claimTurn = { name: 'auto-claim', holder: turn.holder, seconds: 120 }
+  const claimUnclaimed = async () => {
+    if (!(await services.store.commands.takeTurn(claimTurn))) return
+    await claimReachedDrops(services.store, services.clock.now(), () => context.isDraining())
+  }
+  every(AUTO_CLAIM_MILLISECONDS, claimUnclaimed, 'claiming drops for viewers failed')
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(SAMPLE_MILLISECONDS, () => context.history.sample(), 'reading the metrics failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
+}
+
+function logUnflushed(log: Log, error: unknown): void {
+  log.warn({ error: String(error) }, 'the last watched minutes were not written')
 }
 
 /** The clock of a demo is moved on purpose, so it counts as settled. */

@@ -72,14 +72,14 @@ const edit = (change: Partial<StoredCampaign>, now = START + HOUR) =>
 const [first = exampleDrop, second = exampleDrop] = published.drops
 
 describe('an edit of a published campaign', () => {
-  test.each([
+  test.each<Partial<StoredCampaign>>([
     { name: 'Renamed' },
     { link_url: 'https://reef.example/other' },
     { link_client_id: 'another' },
     { auto_claim: true },
     { ends_at: at(2) },
     { ends_at: at(20) },
-    { channels: 'listed', channel_ids: ['1'] } as const,
+    { channels: 'listed', channel_ids: ['1'] },
     { drops: [first, second, { ...first, id: '5d0c1f63-5f0b-4c56-9a3b-0f3f8f2f6a03' }] },
     { drops: [second, { ...first, required_minutes: 1, name: 'Less' }] },
     { drops: [{ ...first, benefit_ids: [...first.benefit_ids, 'more'] }, second] },
@@ -117,7 +117,7 @@ describe('an edit of a published campaign', () => {
   test('cannot make it incomplete', () => {
     expect(edit({ channels: 'listed', channel_ids: [] })).toMatchObject({
       problem: 'campaign_incomplete',
-      details: [['channel_ids']],
+      details: ['channel_ids'],
     })
   })
 
@@ -164,7 +164,7 @@ test('a campaign is complete with drops, channels and a link where they are need
     'link_url',
   ])
   expect(checkPublish({ ...published, state: 'draft' }, START)).toBeUndefined()
-  expect(checkPublish({ ...bare, state: 'draft' }, START)).toMatchObject({ details: [['drops']] })
+  expect(checkPublish({ ...bare, state: 'draft' }, START)).toMatchObject({ details: ['drops'] })
   expect(checkPublish({ ...published, state: 'stopped' }, START + 10 * HOUR)).toMatchObject({
     details: ['ends_at', expect.any(String)],
   })

@@ -38,6 +38,8 @@ export interface Action {
   readonly reveals?: string
   /** The input that takes a list. The command gives one entry, or a file with many; the form one for each line of a field. */
   readonly bulk?: string
+  /** Has inputs that no flag can give: the command takes a file with the body, and flags replace what it has. */
+  readonly takesBody?: true
   /**
    * How it is confirmed. `undoable`: another action undoes it, so only the console asks, where a click is easily made.
    * `final`: both ask. `by-name`: both ask, and the console wants the name of the row typed.

@@ -19,6 +19,24 @@ export const ACCOUNT_LINKS = ['none', 'after_claim', 'before_claim'] as const
 
 export const CHANNEL_RULES = ['all', 'listed'] as const
 
+/** The conditions of D-211 and D-220, in the order in which they are explained. */
+export const CAMPAIGN_RULES = [
+  'session_live',
+  'session_names_viewer',
+  'session_old_enough',
+  'channel_live',
+  'plays_the_game',
+  'campaign_active',
+  'channel_admitted',
+  'not_the_broadcaster',
+  'network_admitted',
+  'claim_window_open',
+  'minutes_reached',
+  'account_linked',
+] as const
+
+export type CampaignRule = (typeof CAMPAIGN_RULES)[number]
+
 export const MAX_DROPS = 20
 export const MAX_BENEFITS = 10
 export const MAX_CHANNELS = 10_000
@@ -160,10 +178,7 @@ export const DropsCampaign = resource('DropsCampaign', 'A campaign as viewers se
       benefits: Type.Array(Type.Object({ id: ReturnedUuid, name: Name })),
     }),
   ),
-  progress: Type.Optional({
-    ...DropsProgress,
-    description: 'With a user token that has `user:read:drops`.',
-  }),
+  progress: Type.Optional(DropsProgress),
 })
 export type DropsCampaign = Static<typeof DropsCampaign>
 

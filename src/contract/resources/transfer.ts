@@ -102,6 +102,7 @@ export const transferLines = {
     device_flow: Type.Optional(
       Type.Boolean({ description: 'Default: true for public clients, false for confidential ones.' }),
     ),
+    counts_watching: Type.Optional(Type.Boolean()),
     secret_hash: Type.Optional(Sha256),
   }),
   channel: line('channel', {

@@ -16,6 +16,8 @@ export interface NewEntitlement {
   readonly timestamp: string
   readonly fulfillment_status: FulfillmentStatus
   readonly last_updated: string
+  /** The number of the campaign that it was earned in. */
+  readonly campaign?: number | undefined
 }
 
 /** Adds entitlements that do not exist yet. */
@@ -25,7 +27,7 @@ export async function insertEntitlements(tx: Transaction, added: readonly NewEnt
   const benefits = await findNumbers(tx, 'benefit', added)
   await insertRows(
     tx,
-    'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
+    'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id, campaign)',
     added,
     row => [
       assertDefined(organizations.get(row.organization_id), 'the number of an organization'),
@@ -36,6 +38,7 @@ export async function insertEntitlements(tx: Transaction, added: readonly NewEnt
       storedStatus(row.fulfillment_status),
       row.user_id,
       row.game_id,
+      row.campaign ?? null,
     ],
   )
 }

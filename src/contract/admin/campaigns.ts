@@ -1,0 +1,74 @@
+import {
+  addWatchedMinutes,
+  deleteCampaign,
+  explainCampaign,
+  getCampaign,
+  getCampaignReport,
+  listCampaigns,
+  publishCampaign,
+  putCampaign,
+  stopCampaign,
+} from '../control/campaigns.ts'
+import { REEF } from './examples.ts'
+import { action, editForm, type Resource, removeForm } from './resource.ts'
+
+const WEEK = '0b6f5a1e-6f0a-4f38-8f9f-2f4f3f1e9c10'
+
+const put = action(
+  'put',
+  putCampaign,
+  [
+    `${WEEK} --body campaign.json`,
+    `${WEEK} --name "Reef week" --org ${REEF} --game 33214 --starts-at 2026-03-01T12:00:00Z --ends-at 2026-03-08T12:00:00Z`,
+  ],
+  {
+    takesBody: true,
+    form: editForm(getCampaign, 'The campaign was changed.', {
+      omit: ['organization_id', 'game_id', 'drops', 'channel_ids'],
+    }),
+  },
+)
+const list = action('list', listCampaigns, [`--org ${REEF} --state published`], {
+  columns: ['id', 'name', 'game_id', 'state', 'phase', 'starts_at', 'ends_at'],
+})
+const show = action('show', getCampaign, [WEEK])
+const publish = action('publish', publishCampaign, [WEEK], {
+  form: { path: 'publish', title: 'Publish', done: 'The campaign is published.' },
+})
+const stop = action('stop', stopCampaign, [WEEK], {
+  confirm: 'undoable',
+  form: { path: 'stop', title: 'Stop', done: 'The campaign was stopped.' },
+})
+const explain = action('explain', explainCampaign, [`${WEEK} --user quiet_heron --channel lunar_otter`])
+const report = action('report', getCampaignReport, [WEEK, `${WEEK} --format csv`])
+const add = action('add-minutes', addWatchedMinutes, [`${WEEK} quiet_heron --add 5`])
+const remove = action('delete', deleteCampaign, [`${WEEK} --yes`], {
+  confirm: 'final',
+  form: removeForm('The campaign was deleted.'),
+})
+
+export const campaigns: Resource = {
+  nouns: [
+    {
+      words: 'campaign',
+      meaning: 'drops campaigns, in which viewers earn benefits by watching',
+      actions: [put, list, show, publish, stop, explain, report, add, remove],
+    },
+  ],
+  tables: [
+    {
+      path: 'campaigns',
+      title: 'Campaigns',
+      one: 'campaign',
+      group: 'Drops',
+      list: listCampaigns,
+      get: getCampaign,
+      key: 'id',
+      name: 'name',
+      columns: ['name', 'state', 'phase', 'game_id', 'organization_id', 'starts_at', 'ends_at', 'id'],
+      glance: 'state',
+      empty: 'There are no campaigns. They let viewers earn drops by watching.',
+      actions: [put, publish, stop, remove],
+    },
+  ],
+}

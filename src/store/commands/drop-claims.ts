@@ -1,0 +1,153 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
+import type { CampaignDrop, DropClaim } from '../../contract/resources/campaign.ts'
+import { campaignPhase, readTimes } from '../../domain/campaign.ts'
+import { uuid } from '../../kit/id.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
+import type { Transaction } from '../database.ts'
+import { insertRows } from '../insert-rows.ts'
+import { campaignQueries, type NumberedCampaign } from '../queries/campaigns.ts'
+import { readClaim } from '../queries/drop-progress.ts'
+import { isOneOf, sql, uuidValue } from '../sql/tag.ts'
+import { emitGrants } from './entitlement-events.ts'
+import { insertEntitlements, type NewEntitlement } from './insert-entitlements.ts'
+import { lockViewers } from './lock-viewers.ts'
+
+/** How a drop came to be claimed: by the viewer, or because the campaign claims for its viewers. */
+export type ClaimSource = 'viewer' | 'auto'
+
+type ClaimProblem = 'not_found' | 'drop_not_reached' | 'claim_closed' | 'account_not_linked'
+
+/**
+ * Claims a drop for a viewer (D-220): the claims, their entitlements, the event and the audit entry, or nothing. A drop that
+ * is claimed already gives the same answer again (D-221).
+ */
+export async function claimDrop(
+  tx: Transaction,
+  args: { readonly user_id: string; readonly drop_id: string; readonly now: number },
+): Promise<DropClaim | Refusal<ClaimProblem>> {
+  const { user_id, drop_id, now } = args
+  const viewers = await lockViewers(tx, [user_id])
+  const campaign = await campaignQueries(tx).withDrop(drop_id)
+  const drop = campaign?.drops.find(({ id }) => id === drop_id)
+  if (viewers.size === 0 || campaign === undefined || drop === undefined || campaign.state === 'draft')
+    return refuse('not_found', 'drop', drop_id)
+  const claimed = await readClaim(tx, user_id, drop_id)
+  if (claimed !== undefined) return claimed
+  const phase = campaignPhase(readTimes(campaign), now)
+  if (phase === 'ended') return refuse('claim_closed')
+  const progress = await tx.get<{ minutes: number }>(
+    sql`select minutes from drop_progress where campaign = ${campaign.number} and user_id = ${user_id}`,
+  )
+  const minutes = progress?.minutes ?? 0
+  if (minutes < drop.required_minutes) return refuse('drop_not_reached', minutes, drop.required_minutes)
+  const reached = { user_id, campaign, drop }
+  if ((await keepLinked(tx, [reached])).length === 0)
+    return refuse('account_not_linked', campaign.link_url ?? '')
+  await writeClaims(tx, [reached], { now, source: 'viewer' })
+  return (await readClaim(tx, user_id, drop_id)) ?? refuse('not_found', 'drop', drop_id)
+}
+
+/** A drop that a viewer has reached. */
+export interface ReachedDrop {
+  readonly user_id: string
+  readonly campaign: NumberedCampaign
+  readonly drop: CampaignDrop
+}
+
+/**
+ * Claims drops that viewers have reached in a campaign that claims for them (D-222), unless they are claimed already, or
+ * the viewer has to link an account first. The viewers are locked. Returns those that were claimed.
+ */
+export async function claimReached(
+  tx: Transaction,
+  reached: readonly ReachedDrop[],
+  now: number,
+): Promise<ReachedDrop[]> {
+  const open = reached.filter(({ campaign }) => campaignPhase(readTimes(campaign), now) !== 'ended')
+  if (open.length === 0) return []
+  const rows = await tx.all<{ user_id: string; drop_id: string }>(
+    sql`select distinct user_id, drop_id from drop_claims
+        where ${isOneOf(sql`user_id`, [...new Set(open.map(each => each.user_id))])}
+          and ${isOneOf(sql`drop_id`, [...new Set(open.map(each => each.drop.id))])}`,
+  )
+  const claimed = new Set(rows.map(({ user_id, drop_id }) => `${user_id} ${drop_id}`))
+  const wanted = open.filter(({ user_id, drop }) => !claimed.has(`${user_id} ${drop.id}`))
+  const linked = await keepLinked(tx, wanted)
+  await writeClaims(tx, linked, { now, source: 'auto' })
+  return linked
+}
+
+/** Claims a drop for viewers who have reached it and not claimed it: a step of the hourly auto-claim. */
+export async function claimForViewers(
+  tx: Transaction,
+  args: {
+    readonly campaign_id: string
+    readonly drop_id: string
+    readonly user_ids: readonly string[]
+    readonly now: number
+  },
+): Promise<number> {
+  const viewers = await lockViewers(tx, [...args.user_ids].sort())
+  const campaign = await campaignQueries(tx).find(args.campaign_id)
+  const drop = campaign?.drops.find(({ id }) => id === args.drop_id)
+  if (campaign === undefined || drop === undefined || !campaign.auto_claim) return 0
+  const rows = await tx.all<{ user_id: string }>(
+    sql`select user_id from drop_progress where campaign = ${campaign.number} and minutes >= ${drop.required_minutes}
+          and ${isOneOf(sql`user_id`, [...viewers.keys()])} order by user_id`,
+  )
+  const reached = rows.map(({ user_id }) => ({ user_id, campaign, drop }))
+  return (await claimReached(tx, reached, args.now)).length
+}
+
+/** Without those whose viewers have to link an account first (D-206). */
+async function keepLinked(tx: Transaction, reached: readonly ReachedDrop[]): Promise<ReachedDrop[]> {
+  const strict = reached.filter(({ campaign }) => campaign.account_link === 'before_claim')
+  if (strict.length === 0) return [...reached]
+  const rows = await tx.all<{ user_id: string; client_id: string }>(
+    sql`select user_id, client_id from connections
+        where ${isOneOf(sql`user_id`, [...new Set(strict.map(each => each.user_id))])}
+          and ${isOneOf(sql`client_id`, [...new Set(strict.map(each => each.campaign.link_client_id ?? ''))])}`,
+  )
+  const linked = new Set(rows.map(({ user_id, client_id }) => `${user_id} ${client_id}`))
+  return reached.filter(
+    ({ user_id, campaign }) =>
+      campaign.account_link !== 'before_claim' || linked.has(`${user_id} ${campaign.link_client_id}`),
+  )
+}
+
+/** Writes claims of locked viewers: an entitlement for each benefit, the event, and an audit entry for each claim. */
+async function writeClaims(
+  tx: Transaction,
+  reached: readonly ReachedDrop[],
+  { now, source }: { readonly now: number; readonly source: ClaimSource },
+): Promise<void> {
+  const claimed_at = isoMillis(now)
+  const granted: (NewEntitlement & { readonly drop_id: string; readonly campaign_id: string })[] = []
+  for (const { user_id, campaign, drop } of reached) {
+    const { organization_id, game_id, number } = campaign
+    const entitlements = drop.benefit_ids.map(benefit_id => ({
+      id: uuid(),
+      organization_id,
+      benefit_id,
+      user_id,
+      game_id,
+      timestamp: claimed_at,
+      fulfillment_status: 'CLAIMED' as const,
+      last_updated: claimed_at,
+      campaign: number,
+      campaign_id: campaign.id,
+      drop_id: drop.id,
+    }))
+    granted.push(...entitlements)
+    const entitlement_ids = entitlements.map(({ id }) => id)
+    tx.record({ subject: `drop/${drop.id}`, after: { user_id, source, entitlement_ids } })
+  }
+  await insertEntitlements(tx, granted)
+  await insertRows(
+    tx,
+    'insert into drop_claims (user_id, drop_id, benefit_id, entitlement_id, claimed_at, source)',
+    granted,
+    row => [row.user_id, row.drop_id, row.benefit_id, uuidValue(row.id), claimed_at, source],
+  )
+  await emitGrants(tx, granted)
+}

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { isoMillis } from '../../src/kit/time/clock.ts'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
+import { openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
+import {
+  CampaignWorld,
+  expectDone,
+  FIRST_SLOT,
+  GAME,
+  ORGANIZATION,
+  START,
+  slotsUpTo,
+} from './campaign-world.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+for (const engine of engines) {
+  describe(`watched minutes on ${engine}`, () => {
+    let store: Store
+    let close: () => Promise<void>
+    let world: CampaignWorld
+    let users = 0
+    beforeAll(async () => {
+      ;({ store, close } = await openTestStore(engine))
+      world = await CampaignWorld.create(store)
+    })
+    afterAll(() => close())
+
+    const newViewer = async (): Promise<string> => {
+      users += 1
+      const id = String(5000 + users)
+      await world.addUsers([id])
+      return id
+    }
+    const stop = (id: string, now: number) => store.commands.stopCampaign({ id, now })
+
+    test('are credited once, whatever is repeated, reordered and split', async () => {
+      const [viewer, { id }] = [await newViewer(), await world.publish()]
+      for (const slots of [[0, 1, 2], [2, 1], [5], [0, 1, 2, 3, 4, 5], [4]])
+        await world.report(viewer, slots, [id], START + 6 * MINUTE)
+      expect(await world.minutes(viewer, id)).toBe(6)
+      await stop(id, START)
+    })
+
+    test('count for every campaign of the channel, and for the first channel of a slot only', async () => {
+      const viewer = await newViewer()
+      const [one, two, three] = [await world.publish(), await world.publish(), await world.publish()]
+      await world.report(viewer, [0, 1], [one.id, two.id])
+      await world.report(viewer, [1, 2], [three.id])
+      const minutes = await Promise.all([one, two, three].map(({ id }) => world.minutes(viewer, id)))
+      expect(minutes).toEqual([2, 2, 1])
+      for (const { id } of [one, two, three]) await stop(id, START)
+    })
+
+    test('of many viewers are one report; users who do not exist are left out', async () => {
+      const { id } = await world.publish()
+      const viewers = [await newViewer(), await newViewer(), '999999']
+      const progress = await store.commands.flushWatchTime({
+        viewers: viewers.map((user_id, index) => ({ user_id, slots: [[FIRST_SLOT + index, 0]] })),
+        sets: [[id, crypto.randomUUID()]],
+        now: START + 5 * MINUTE,
+        ownClock: true,
+      })
+      expect(progress.map(({ user_id, minutes }) => [user_id, minutes])).toEqual([
+        [viewers[0] ?? '', 1],
+        [viewers[1] ?? '', 1],
+      ])
+      await stop(id, START)
+    })
+
+    test('count neither before the start nor after a stop, also if a node has not heard of it', async () => {
+      const [viewer, { id }] = [await newViewer(), await world.publish()]
+      await world.report(viewer, slotsUpTo(3), [id])
+      expectDone(await stop(id, START + 3 * MINUTE))
+      await world.report(viewer, slotsUpTo(6), [id], START + 6 * MINUTE)
+      await world.report(viewer, [-2, -1], [id], START + 6 * MINUTE)
+      expect(await world.minutes(viewer, id)).toBe(3)
+      // The campaign goes on; what was watched in between does not count later either.
+      expectDone(await store.commands.publishCampaign({ id, now: START + 6 * MINUTE }))
+      await world.report(viewer, slotsUpTo(8), [id], START + 8 * MINUTE)
+      expect(await world.minutes(viewer, id)).toBe(5)
+      await stop(id, START)
+    })
+
+    test('of a clock that is ahead are not written, by the clock of the store', async () => {
+      const ends_at = isoMillis(Date.now() + 40 * 24 * HOUR)
+      const [viewer, { id }] = [
+        await newViewer(),
+        await world.publish([1], { starts_at: isoMillis(Date.now() - HOUR), ends_at }),
+      ]
+      const slot = Math.floor(Date.now() / MINUTE)
+      const report = (slots: number[]) =>
+        store.commands.flushWatchTime({
+          viewers: [{ user_id: viewer, slots: slots.map(each => [each, 0]) }],
+          sets: [[id]],
+          now: Date.now() + 24 * HOUR,
+        })
+      expect(await report([slot + 60])).toEqual([])
+      expect(await report([slot])).toMatchObject([{ minutes: 1 }])
+      await stop(id, START)
+    })
+
+    test('at most five campaigns of a game run at the same time', async () => {
+      const running = []
+      for (let count = 0; count < 5; count++) running.push(await world.publish())
+      const sixth = { id: crypto.randomUUID(), now: START }
+      const [first] = running
+      const content = {
+        name: 'Six',
+        organization_id: ORGANIZATION,
+        game_id: GAME,
+        drops: first?.drops.map(drop => ({ ...drop, id: crypto.randomUUID() })),
+      }
+      const times = (hours: number) => ({
+        starts_at: isoMillis(START + hours * HOUR),
+        ends_at: isoMillis(START + (hours + 1) * HOUR),
+      })
+      expectDone(await store.commands.putCampaign({ ...sixth, content: { ...content, ...times(1) } }))
+      expect(await store.commands.publishCampaign(sixth)).toMatchObject({ problem: 'too_many_campaigns' })
+      expectDone(await store.commands.putCampaign({ ...sixth, content: times(4) }))
+      expectDone(await store.commands.publishCampaign(sixth))
+      expect(await store.commands.putCampaign({ ...sixth, content: times(3) })).toMatchObject({
+        problem: 'too_many_campaigns',
+      })
+      for (const { id } of [...running, sixth]) await stop(id, START)
+    })
+
+    test('64 claims of a drop at once, beside a report that claims it, are one claim', async () => {
+      const viewer = await newViewer()
+      const { id, drops } = await world.publish([2], { auto_claim: true })
+      const [drop] = drops
+      await world.report(viewer, [0], [id])
+      const now = START + 3 * MINUTE
+      const claim = () =>
+        retryWhileUnavailable(() =>
+          store.commands.claimDrop({ user_id: viewer, drop_id: drop?.id ?? '', now }),
+        )
+      const claims = Array.from({ length: 63 }, claim)
+      const [, ...answers] = await Promise.all([
+        retryWhileUnavailable(() => world.report(viewer, [0, 1], [id], now)),
+        ...claims,
+      ])
+      const last = expectDone(await claim())
+      expect(last.entitlement_ids).toHaveLength(3)
+      // Those that came before the report are refused.
+      for (const answer of answers)
+        if ('problem' in answer) expect(answer.details).toEqual([1, 2])
+        else expect(answer).toEqual(last)
+      const entitlements = await world.entitlements(viewer)
+      expect(entitlements.map(each => each.id).sort()).toEqual([...last.entitlement_ids].sort())
+      expect(entitlements.every(each => each.fulfillment_status === 'CLAIMED')).toBe(true)
+      await stop(id, START)
+    })
+
+    test('a claim needs the minutes, an open window, and a linked account where that is required', async () => {
+      const viewer = await newViewer()
+      const client = { id: `studio${engine}`, name: 'Studio', organization_id: ORGANIZATION }
+      await store.commands.createClient({ client, secret_hash: null })
+      const link = {
+        account_link: 'before_claim',
+        link_client_id: client.id,
+        link_url: 'https://reef.example/link',
+      } as const
+      const { id, drops } = await world.publish([2], link)
+      const claim = (now: number, user_id = viewer) =>
+        store.commands.claimDrop({ user_id, drop_id: drops[0]?.id ?? '', now })
+      expect(await claim(START)).toMatchObject({ problem: 'drop_not_reached', details: [0, 2] })
+      await world.report(viewer, [0, 1], [id])
+      expect(await claim(START + HOUR)).toMatchObject({
+        problem: 'account_not_linked',
+        details: [link.link_url],
+      })
+      const token = {
+        kind: 'user',
+        hash: 'h',
+        client_id: client.id,
+        user_id: viewer,
+        scopes: [],
+        family: 'f',
+        expires_at: isoMillis(START + HOUR),
+      } as const
+      await store.commands.grantToken({ token, now: isoMillis(START) })
+      expect(await claim(START + 5 * HOUR)).toMatchObject({ problem: 'claim_closed' })
+      expect(await claim(START + HOUR, '999999')).toMatchObject({ problem: 'not_found' })
+      const claimed = expectDone(await claim(START + 5 * HOUR - 1))
+      expect(await claim(START + 99 * HOUR)).toEqual(claimed)
+      expect(await store.commands.deleteCampaign({ id })).toMatchObject({ problem: 'in_use' })
+      expect(await store.commands.deleteClient({ id: client.id })).toMatchObject({ problem: 'in_use' })
+      await stop(id, START)
+    })
+
+    test('deleting a user deletes minutes, progress and claims; entitlements stay', async () => {
+      const viewer = await newViewer()
+      const { id, drops } = await world.publish([1])
+      await world.report(viewer, [0, 1], [id])
+      expectDone(
+        await store.commands.claimDrop({ user_id: viewer, drop_id: drops[0]?.id ?? '', now: START + HOUR }),
+      )
+      await store.commands.deleteUser({ id: viewer, now: START })
+      expect(await store.dropProgress.ofViewer(viewer)).toEqual([])
+      expect(await store.dropProgress.claim(viewer, drops[0]?.id ?? '')).toBeUndefined()
+      expect(await world.entitlements(viewer)).toHaveLength(3)
+      await stop(id, START)
+    })
+
+    test('a report counts viewers, minutes, reached and claimed drops', async () => {
+      const { drops, ...campaign } = await world.publish([1, 3])
+      const viewers = [await newViewer(), await newViewer(), await newViewer()]
+      for (const [index, viewer] of viewers.entries())
+        await world.report(viewer, slotsUpTo(index + 1), [campaign.id])
+      const [one = '', three = ''] = drops.map(each => each.id)
+      expectDone(
+        await store.commands.claimDrop({
+          user_id: viewers[2] ?? '',
+          drop_id: three,
+          now: START + HOUR,
+        }),
+      )
+      const totals = await store.dropProgress.totals({ ...campaign, drops })
+      expect(totals).toMatchObject({ viewers: 3, minutes: 6, linked: 0, fulfilled: 0 })
+      expect([...totals.reached]).toEqual([
+        [one, 3],
+        [three, 1],
+      ])
+      expect([...totals.claimed]).toEqual([
+        [one, 0],
+        [three, 1],
+      ])
+      await stop(campaign.id, START)
+    })
+
+    test('minutes that are added by hand count, and claim where the campaign does', async () => {
+      const viewer = await newViewer()
+      const { id } = await world.publish([10], { auto_claim: true })
+      const add = { campaign_id: id, user_id: viewer, add: 10, now: START + HOUR }
+      expect(await store.commands.addWatchedMinutes(add)).toEqual({
+        campaign_id: id,
+        user_id: viewer,
+        minutes: 10,
+      })
+      expect(await world.entitlements(viewer)).toHaveLength(3)
+      expect(await store.commands.addWatchedMinutes({ ...add, user_id: '999999' })).toMatchObject({
+        problem: 'not_found',
+      })
+      await stop(id, START)
+    })
+  })
+}
