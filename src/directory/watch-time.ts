@@ -70,7 +70,7 @@ interface WatchTimeOptions {
   readonly findGame: (channel_id: string) => string | undefined
   /** Viewers of one network who earn at a time. */
   readonly mostPerNetwork: number
-  /** Whether the clock can be moved, so that the clock of the store says nothing. */
+  /** Whether the clock can be moved, so that it has nothing to do with the clock of the store. */
   readonly hasOwnClock: boolean
 }
 

@@ -146,6 +146,6 @@ test('a slot may count if some of it is in the span and not all of it in a pause
   const at = (seconds: number) => START + seconds * 1000
   const span = { starts: at(30), ends: at(600), pauses: [[at(90), at(240)]] as const }
   const counting = [-1, 0, 1, 2, 3, 4, 9, 10].filter(slot => mayCount(NOW + slot, span))
-  // The stop is in slot 1, and the campaign goes on at the start of slot 4.
+  // The stop is in slot 1, and the campaign continues at the start of slot 4.
   expect(counting).toEqual([0, 1, 4, 9])
 })

@@ -77,7 +77,7 @@ for (const engine of engines) {
       await world.report(viewer, slotsUpTo(6), [id], START + 6 * MINUTE)
       await world.report(viewer, [-2, -1], [id], START + 6 * MINUTE)
       expect(await world.minutes(viewer, id)).toBe(3)
-      // The campaign goes on; what was watched in between does not count later either.
+      // The campaign continues; what was watched in between does not count later either.
       expectDone(await store.commands.publishCampaign({ id, now: START + 6 * MINUTE }))
       await world.report(viewer, slotsUpTo(8), [id], START + 8 * MINUTE)
       expect(await world.minutes(viewer, id)).toBe(5)

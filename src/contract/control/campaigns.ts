@@ -109,7 +109,7 @@ export const listCampaigns = controlOperation('GET /control/campaigns', {
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
     game_id: Type.Optional(Type.String()),
-    state: Type.Optional(Type.Enum(CAMPAIGN_STATES)),
+    state: Type.Optional(Type.Enum(CAMPAIGN_STATES, { description: 'The stored state.' })),
   }),
   ...listing(ListedCampaign),
   example: { answer: { data: [exampleListedCampaign], pagination: {} } },
@@ -152,7 +152,7 @@ export const stopCampaign = controlOperation('POST /control/campaigns/{campaign_
 export const explainCampaign = controlOperation('GET /control/campaigns/{campaign_id}/explain', {
   id: 'ExplainCampaign',
   summary: 'Explain why a viewer earns minutes on a channel, or why not, rule by rule.',
-  description: 'What is said about sessions is what this node has heard of.',
+  description: 'The rules about sessions hold for what this node has heard of.',
   query: Type.Object({ user_id: DecimalId, channel_id: DecimalId }),
   returns: rowsSchema(
     Type.Object({
@@ -173,7 +173,9 @@ export const getCampaignReport = controlOperation('GET /control/campaigns/{campa
   id: 'GetCampaignReport',
   summary: 'Count the viewers, minutes and claims of a campaign.',
   description: 'At most ten seconds old. `format=csv` has a line for each drop.',
-  query: Type.Object({ format: Type.Optional(Type.Enum(['json', 'csv'])) }),
+  query: Type.Object({
+    format: Type.Optional(Type.Enum(['json', 'csv'], { description: 'Default: `json`.' })),
+  }),
   returns: singleSchema(
     Type.Object({
       campaign_id: Type.String(),

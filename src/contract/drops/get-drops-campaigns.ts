@@ -17,7 +17,9 @@ export const getDropsCampaigns = defineOperation('GET /drops/campaigns', {
       ...IdFilter,
       description: 'Campaigns that admit this channel, whatever game it plays now.',
     }),
-    phase: Type.Optional(Type.Enum(CAMPAIGN_PHASES)),
+    phase: Type.Optional(
+      Type.Enum(CAMPAIGN_PHASES, { description: 'Default: all but those that are over.' }),
+    ),
   }),
   ...listing(DropsCampaign),
   example: { query: { phase: 'active' }, answer: { data: [exampleDropsCampaign], pagination: {} } },

@@ -35,7 +35,7 @@ export async function flushWatchTime(
     readonly sets: readonly (readonly string[])[]
     /** The time of the node. */
     readonly now: number
-    /** Whether the node has a clock of its own, as a demo does: the store's clock says nothing then. */
+    /** Whether the clock of the node has nothing to do with that of the store, as in a demo. */
     readonly ownClock?: boolean
   },
 ): Promise<WatchedProgress[]> {

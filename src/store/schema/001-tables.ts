@@ -479,7 +479,7 @@ create table if not exists signing_keys (
  * `claim_ends_at` follows from the other times.
  *
  * A viewer who watches anything that counts has a row in `watched_minutes`: the newest slot, and a bit for each of the 32 slots
- * up to it (`domain/watched-minutes.ts`). Whoever changes the minutes or claims of a viewer locks this row first. Rows of
+ * up to it (`domain/watched-minutes.ts`). A command that changes the minutes or claims of a viewer locks this row first. Rows of
  * viewers are short, and nothing that changes is in an index.
  */
 const campaigns = ({ key, uuid, inKeyOrder }: Dialect): string => `

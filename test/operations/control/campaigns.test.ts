@@ -136,7 +136,7 @@ describeOperation(
       refusesAs('missing_parameter', name, { [name]: undefined }, `a new campaign without ${name}`)
     refusesAs('unknown_reference', 'organization', { organization_id: UNKNOWN_UUID })
     refusesAs('unknown_reference', 'game', { game_id: '999' })
-    refusesAs('unknown_reference', 'client', { link_client_id: 'nobody' })
+    refusesAs('unknown_reference', 'client', { link_client_id: 'unknown' })
     refusesAs('unknown_reference', 'user', { channel_ids: ['999'] })
     const drop = (more: object) => ({
       drops: [{ id: UNKNOWN_UUID, name: 'x', required_minutes: 1, benefit_ids: [UNKNOWN_UUID], ...more }],
