@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isoMillis } from '../../src/kit/time/clock.ts'
+import { claimReachedDrops } from '../../src/maintenance/claim-reached-drops.ts'
+import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
@@ -229,6 +231,52 @@ for (const engine of engines) {
         [three, 1],
       ])
       await stop(campaign.id, START)
+    })
+
+    test('once an hour, and when a campaign has ended, what is reached is claimed for viewers', async () => {
+      const [viewer, other] = [await newViewer(), await newViewer()]
+      const campaign = await world.publish([5])
+      for (const id of [viewer, other])
+        await world.report(id, slotsUpTo(id === viewer ? 5 : 4), [campaign.id])
+      const change = { id: campaign.id, content: { auto_claim: true }, now: START + HOUR }
+      expectDone(await store.commands.putCampaign(change))
+      const look = (now: number) => claimReachedDrops(store, now, () => false)
+      expect(await look(START + HOUR)).toBe(1)
+      expect(await world.entitlements(viewer)).toHaveLength(3)
+      expect(await world.entitlements(other)).toEqual([])
+      const drops = campaign.drops.map(drop => ({ ...drop, required_minutes: 4 }))
+      expectDone(await store.commands.putCampaign({ ...change, content: { drops } }))
+      expect(await look(START + 2 * HOUR - 1)).toBe(0)
+      expect(await look(START + 2 * HOUR)).toBe(1)
+      const late = await newViewer()
+      await store.commands.putCampaign({ ...change, content: { auto_claim: false } })
+      await world.report(late, slotsUpTo(4), [campaign.id])
+      await store.commands.putCampaign({ ...change, content: { auto_claim: true } })
+      await stop(campaign.id, START + 2 * HOUR + 1)
+      expect(await look(START + 2 * HOUR + 2)).toBe(1)
+      expect(await look(START + 2 * HOUR + 3)).toBe(0)
+    })
+
+    test('progress and claims are deleted some time after the end, entitlements stay', async () => {
+      const viewer = await newViewer()
+      const { id, drops } = await world.publish([1])
+      await world.report(viewer, [0, 1], [id])
+      const drop_id = drops[0]?.id ?? ''
+      expectDone(await store.commands.claimDrop({ user_id: viewer, drop_id, now: START + HOUR }))
+      const keep = { videosDays: 0, progressDays: 30, tokensDays: 0, eventsDays: 0, auditDays: 0 }
+      const sweepAt = (now: number) =>
+        sweepExpired(store, { now, settled: now }, keep, {
+          removed: () => undefined,
+          wantsToStop: () => false,
+        })
+      const end = START + 5 * HOUR
+      await sweepAt(end + 30 * 24 * HOUR)
+      expect(await world.minutes(viewer, id)).toBe(2)
+      await sweepAt(end + 30 * 24 * HOUR + 1)
+      expect(await world.minutes(viewer, id)).toBe(0)
+      expect(await store.dropProgress.claim(viewer, drop_id)).toBeUndefined()
+      expect(await world.entitlements(viewer)).toHaveLength(3)
+      expect(await store.commands.deleteCampaign({ id })).toBeUndefined()
     })
 
     test('minutes that are added by hand count, and claim where the campaign does', async () => {
