@@ -355,7 +355,8 @@ describe('strand demo', () => {
   }
   const SCOPES = [
     ...['channel:manage:broadcast', 'channel:manage:videos', 'channel:read:editors'],
-    ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:entitlements'],
+    ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:drops'],
+    ...['user:manage:entitlements', 'user:read:drops'],
     ...['user:read:broadcast', 'user:read:email', 'user:read:entitlements', 'user:read:follows'],
   ]
 

@@ -19,7 +19,7 @@ const put = action(
   putCampaign,
   [
     `${WEEK} --body campaign.json`,
-    `${WEEK} --name "Reef week" --org ${REEF} --game 33214 --starts-at 2026-03-01T12:00:00Z --ends-at 2026-03-08T12:00:00Z`,
+    `${WEEK} --name "Reef week" --org ${REEF} --game 33214 --starts-at 2099-03-01T12:00:00Z --ends-at 2099-03-08T12:00:00Z`,
   ],
   {
     takesBody: true,
@@ -39,9 +39,9 @@ const stop = action('stop', stopCampaign, [WEEK], {
   confirm: 'undoable',
   form: { path: 'stop', title: 'Stop', done: 'The campaign was stopped.' },
 })
-const explain = action('explain', explainCampaign, [`${WEEK} --user quiet_heron --channel lunar_otter`])
+const explain = action('explain', explainCampaign, [`${WEEK} --user brave_newt --channel lunar_otter`])
 const report = action('report', getCampaignReport, [WEEK, `${WEEK} --format csv`])
-const add = action('add-minutes', addWatchedMinutes, [`${WEEK} quiet_heron --add 5`])
+const add = action('add-minutes', addWatchedMinutes, [`${WEEK} brave_newt --add 5`])
 const remove = action('delete', deleteCampaign, [`${WEEK} --yes`], {
   confirm: 'final',
   form: removeForm('The campaign was deleted.'),

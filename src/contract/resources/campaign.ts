@@ -204,6 +204,10 @@ export const exampleDropsCampaign: DropsCampaign = {
   ],
 }
 
+/** How a drop came to be claimed: by the viewer, or because the campaign claims for its viewers. */
+export const CLAIM_SOURCES = ['viewer', 'auto'] as const
+export type ClaimSource = (typeof CLAIM_SOURCES)[number]
+
 export const DropClaim = resource('DropClaim', 'A drop that a viewer has claimed.', {
   drop_id: ReturnedUuid,
   campaign_id: ReturnedUuid,

@@ -56,6 +56,14 @@ export async function putCampaign(
   if (refused !== undefined) return refused
   const crowded = after.state === 'published' ? await refuseCrowd(tx, after) : undefined
   if (crowded !== undefined) return crowded
+  return writeCampaign(tx, before, after)
+}
+
+async function writeCampaign(
+  tx: Transaction,
+  before: NumberedCampaign | undefined,
+  after: NumberedCampaign,
+): Promise<StoredCampaign> {
   if (before === undefined) await campaignColumns.insert(tx, [after])
   else await campaignColumns.update(tx, after)
   await writeDrops(tx, before?.drops ?? [], after)
@@ -64,6 +72,13 @@ export async function putCampaign(
 }
 
 const REQUIRED = ['name', 'organization_id', 'game_id', 'starts_at', 'ends_at'] as const
+
+/** Writes a campaign as it is, from an import whose lines were checked. */
+export async function importCampaign(tx: Transaction, given: StoredCampaign): Promise<StoredCampaign> {
+  const before = await lockCampaign(tx, given.id)
+  const after = { ...(before ?? newCampaign(given.id)), ...given }
+  return writeCampaign(tx, before, after)
+}
 
 /** A draft with what has a default. */
 const newCampaign = (id: string): NumberedCampaign => ({

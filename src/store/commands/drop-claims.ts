@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { CampaignDrop, DropClaim } from '../../contract/resources/campaign.ts'
+import type { CampaignDrop, ClaimSource, DropClaim } from '../../contract/resources/campaign.ts'
 import { campaignPhase, readTimes } from '../../domain/campaign.ts'
 import { uuid } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
@@ -11,9 +11,6 @@ import { isOneOf, sql, uuidValue } from '../sql/tag.ts'
 import { emitGrants } from './entitlement-events.ts'
 import { insertEntitlements, type NewEntitlement } from './insert-entitlements.ts'
 import { lockViewers } from './lock-viewers.ts'
-
-/** How a drop came to be claimed: by the viewer, or because the campaign claims for its viewers. */
-export type ClaimSource = 'viewer' | 'auto'
 
 type ClaimProblem = 'not_found' | 'drop_not_reached' | 'claim_closed' | 'account_not_linked'
 
