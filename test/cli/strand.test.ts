@@ -356,8 +356,8 @@ describe('strand demo', () => {
   const SCOPES = [
     ...['channel:manage:broadcast', 'channel:manage:videos', 'channel:read:editors'],
     ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:drops'],
-    ...['user:manage:entitlements', 'user:read:drops'],
-    ...['user:read:broadcast', 'user:read:email', 'user:read:entitlements', 'user:read:follows'],
+    ...['user:manage:entitlements', 'user:read:broadcast', 'user:read:drops', 'user:read:email'],
+    ...['user:read:entitlements', 'user:read:follows'],
   ]
 
   test('--json prints one line, --world writes the same, with exactly the documented fields', async () => {

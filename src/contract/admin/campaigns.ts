@@ -13,13 +13,14 @@ import { REEF } from './examples.ts'
 import { action, editForm, type Resource, removeForm } from './resource.ts'
 
 const WEEK = '0b6f5a1e-6f0a-4f38-8f9f-2f4f3f1e9c10'
+const DRAFT = '0b6f5a1e-6f0a-4f38-8f9f-2f4f3f1e9c20'
 
 const put = action(
   'put',
   putCampaign,
   [
     `${WEEK} --body campaign.json`,
-    `${WEEK} --name "Reef week" --org ${REEF} --game 33214 --starts-at 2099-03-01T12:00:00Z --ends-at 2099-03-08T12:00:00Z`,
+    `${DRAFT} --name "Reef month" --org ${REEF} --game 33214 --starts-at 2099-03-01T12:00:00Z --ends-at 2099-03-08T12:00:00Z`,
   ],
   {
     takesBody: true,
@@ -42,7 +43,7 @@ const stop = action('stop', stopCampaign, [WEEK], {
 const explain = action('explain', explainCampaign, [`${WEEK} --user brave_newt --channel lunar_otter`])
 const report = action('report', getCampaignReport, [WEEK, `${WEEK} --format csv`])
 const add = action('add-minutes', addWatchedMinutes, [`${WEEK} brave_newt --add 5`])
-const remove = action('delete', deleteCampaign, [`${WEEK} --yes`], {
+const remove = action('delete', deleteCampaign, [`${DRAFT} --yes`], {
   confirm: 'final',
   form: removeForm('The campaign was deleted.'),
 })
