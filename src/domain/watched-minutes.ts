@@ -25,7 +25,7 @@ export const SLOT_MILLISECONDS = 60_000
 /** Slots in a set, up to the newest. */
 export const RECENT_SLOTS = 32
 /** How far a slot may be ahead of the store's clock. */
-export const MAX_SLOTS_AHEAD = 2
+const MAX_SLOTS_AHEAD = 2
 /** A session counts from this age on, so that D whole minutes give D slots, whatever second they began at (D-212). */
 export const MIN_SESSION_MILLISECONDS = 60_000
 

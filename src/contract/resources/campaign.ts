@@ -134,7 +134,7 @@ export const exampleListedCampaign: ListedCampaign = {
 export const exampleCampaign: Campaign = { ...exampleListedCampaign, channel_ids: [] }
 
 /** What the viewer can do with a drop (D-224). */
-export const DROP_STATES = ['earning', 'claimable', 'claimed', 'missed'] as const
+const DROP_STATES = ['earning', 'claimable', 'claimed', 'missed'] as const
 export type DropState = (typeof DROP_STATES)[number]
 
 export const DropsProgress = resource('DropsProgress', 'How far a viewer is in a campaign.', {
