@@ -87,7 +87,8 @@ type Decision = { readonly set: CampaignSet; readonly reason?: HeartbeatReason }
 export class WatchTime {
   readonly #options: WatchTimeOptions
   readonly #viewers = new Map<string, WatchingViewer>()
-  readonly #networks = new Map<string, number>()
+  /** Viewers who earn, by the hash of their network: two networks with one hash share their limit. */
+  readonly #networks = new Map<number, number>()
   #sets = new Map<string, CampaignSet>()
   /** Viewers to flush at once, and the flush that takes them. */
   readonly #urgent = new Set<string>()
@@ -169,7 +170,7 @@ export class WatchTime {
     if (viewer.earns) return true
     if (this.#viewers.get(id) !== viewer) return false
     if (address !== undefined) {
-      const network = toNetwork(address)
+      const network = Bun.hash.crc32(toNetwork(address))
       const count = this.#networks.get(network) ?? 0
       if (count >= this.#options.mostPerNetwork) return false
       this.#networks.set(network, count + 1)
@@ -190,7 +191,7 @@ export class WatchTime {
       Math.abs(slot - before.slots.slot) < RECENT_SLOTS
     if (before !== undefined && !continues) viewer.earlier = [...(viewer.earlier ?? []), before]
     const slots = continues ? before.slots : NO_SLOTS
-    viewer.pending = { slots: withSlot(slots, slot) ?? slots, set }
+    viewer.setPending(withSlot(slots, slot) ?? slots, set)
     viewer.slot = slot
     viewer.channel = session.user_id
     if (this.#reachesDrop(viewer, set)) this.#flushSoon(session.viewer)
@@ -208,9 +209,12 @@ export class WatchTime {
   async #readProgress(id: string, viewer: WatchingViewer): Promise<void> {
     try {
       const rows = await this.#options.store.dropProgress.ofViewer(id)
-      viewer.progress ??= new Map(
-        rows.map(({ campaign_id, minutes, claimed }) => [campaign_id, { minutes, claimed }]),
-      )
+      // The ids of open campaigns are in memory once, and viewers share them.
+      viewer.progress ??= rows.map(({ campaign_id, minutes, claimed }) => ({
+        campaign_id: this.#options.campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
+        minutes,
+        claimed: claimed.length === 0 ? NOTHING : claimed,
+      }))
     } catch {
       // The store is away: the answer has no progress, and the next heartbeat tries again.
     }
@@ -220,7 +224,7 @@ export class WatchTime {
     const isKnown = viewer.progress !== undefined
     const data = (isKnown ? set.campaigns : []).map(({ campaign }) => {
       const minutes = countMinutes(viewer, campaign.id)
-      const claimed = viewer.progress?.get(campaign.id)?.claimed ?? []
+      const claimed = viewer.findProgress(campaign.id)?.claimed ?? []
       const claimable = campaign.drops
         .filter(({ id, required_minutes }) => required_minutes <= minutes && !claimed.includes(id))
         .map(({ id }) => id)
@@ -309,23 +313,27 @@ export class WatchTime {
   /** Removes what the store has from the pending slots, and takes over its minutes. */
   #settle(taken: readonly TakenMinutes[], results: readonly WatchedProgress[]): void {
     for (const { viewer, pending, earlier } of taken) {
-      if (viewer.pending !== undefined && pending !== undefined) {
-        const left = withoutSlots(viewer.pending.slots, pending.slots)
-        viewer.pending = left.recent === 0 ? undefined : { ...viewer.pending, slots: left }
-      }
-      const waiting = viewer.earlier?.filter(each => each !== pending && !earlier?.includes(each)) ?? []
+      if (pending !== undefined && viewer.pending !== undefined)
+        viewer.setPending(withoutSlots(viewer.pending.slots, pending.slots), viewer.pendingSet)
+      // What was pending may have become earlier meanwhile.
+      const waiting = (viewer.earlier ?? []).flatMap(each => {
+        if (earlier?.includes(each)) return []
+        const slots = pending === undefined ? each.slots : withoutSlots(each.slots, pending.slots)
+        return slots.recent === 0 ? [] : [{ ...each, slots }]
+      })
       viewer.earlier = waiting.length > 0 ? waiting : undefined
     }
     for (const { user_id, campaign_id, minutes, added, claimed } of results) {
-      const progress = this.#viewers.get(user_id)?.progress
-      const known = progress?.get(campaign_id)
       this.#minutes += added
-      // Of two flushes at once, the answer of the first may come last.
-      progress?.set(campaign_id, {
-        minutes: Math.max(minutes, known?.minutes ?? 0),
-        claimed: [...new Set([...(known?.claimed ?? []), ...claimed])],
-      })
       this.#claims.auto += claimed.length
+      const viewer = this.#viewers.get(user_id)
+      const known = viewer?.findProgress(campaign_id)
+      if (known === undefined) viewer?.progress?.push({ campaign_id, minutes, claimed })
+      else {
+        // Of two flushes at once, the answer of the first may come last.
+        known.minutes = Math.max(minutes, known.minutes)
+        if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
+      }
     }
   }
 
@@ -344,7 +352,7 @@ export class WatchTime {
   /** Takes note of a claim, so that answers do not offer the drop again. */
   noteClaim(user_id: string, { campaign_id, drop_id }: { campaign_id: string; drop_id: string }): void {
     this.#claims.viewer += 1
-    const known = this.#viewers.get(user_id)?.progress?.get(campaign_id)
+    const known = this.#viewers.get(user_id)?.findProgress(campaign_id)
     if (known !== undefined && !known.claimed.includes(drop_id)) known.claimed = [...known.claimed, drop_id]
   }
 
@@ -388,6 +396,8 @@ export class WatchTime {
     )
   }
 }
+
+const NOTHING: readonly string[] = []
 
 /** Slots wait for the store for as long as a set of them has room. */
 const WAITING_MILLISECONDS = 30 * 60_000

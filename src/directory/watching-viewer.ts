@@ -16,63 +16,87 @@ export interface CampaignSet {
   readonly ids: readonly string[]
 }
 
-interface Progress {
+export const NO_CAMPAIGNS: CampaignSet = { campaigns: [], ids: [] }
+
+/** Minutes in a campaign, as the store has them, and the drops that are claimed. */
+export interface Progress {
+  readonly campaign_id: string
   minutes: number
   claimed: readonly string[]
 }
 
-/** A viewer with a recent heartbeat. A class, so that all have the same layout in memory. */
+/**
+ * A viewer with a recent heartbeat. There may be very many: all have the same layout in memory, with plain fields in place of
+ * small objects.
+ */
 export class WatchingViewer {
   /** The last heartbeat, and the channel and start of its session. */
   heardAt: number
   heardOn: string
   began: number
-  /** Set when the viewer earns: that of the first heartbeat which counted. */
-  network: string | undefined = undefined
+  /** Set when the viewer earns: a hash of the network of the first heartbeat which counted. */
+  network: number | undefined = undefined
   earns = false
   /** Whether the last heartbeat earned nothing because of its network. */
   isOverLimit = false
   /** The last slot that counted, and its channel. */
   slot = 0
   channel = ''
-  pending: Pending | undefined = undefined
+  /** Pending slots and their campaigns. */
+  pendingSlot = 0
+  pendingRecent = 0
+  pendingSet: CampaignSet = NO_CAMPAIGNS
   /** Pending slots of other campaigns, from before the viewer changed the channel. */
   earlier: readonly Pending[] | undefined = undefined
-  /** By campaign, as the store has it; undefined until it is read. */
-  progress: Map<string, Progress> | undefined = undefined
+  /** By campaign; undefined until it is read. */
+  progress: Progress[] | undefined = undefined
 
   constructor({ user_id, began }: ViewerSession, now: number) {
     this.heardAt = now
     this.heardOn = user_id
     this.began = began
   }
+
+  get pending(): Pending | undefined {
+    if (this.pendingRecent === 0) return undefined
+    return { slots: { slot: this.pendingSlot, recent: this.pendingRecent }, set: this.pendingSet }
+  }
+
+  setPending({ slot, recent }: SlotSet, set: CampaignSet): void {
+    this.pendingSlot = slot
+    this.pendingRecent = recent
+    this.pendingSet = set
+  }
+
+  findProgress(campaign_id: string): Progress | undefined {
+    return this.progress?.find(each => each.campaign_id === campaign_id)
+  }
 }
 
-export const NO_CAMPAIGNS: CampaignSet = { campaigns: [], ids: [] }
-
-export const hasPending = ({ pending, earlier }: WatchingViewer): boolean =>
-  pending !== undefined || earlier !== undefined
+export const hasPending = ({ pendingRecent, earlier }: WatchingViewer): boolean =>
+  pendingRecent !== 0 || earlier !== undefined
 
 export const sameIds = (a: CampaignSet, b: CampaignSet): boolean =>
   a.ids.length === b.ids.length && a.ids.every((id, place) => id === b.ids[place])
 
-export function countPending({ pending, earlier = [] }: WatchingViewer, campaign_id?: string): number {
-  let count = 0
-  for (const each of pending === undefined ? earlier : [pending, ...earlier])
-    if (campaign_id === undefined || each.set.ids.includes(campaign_id)) count += countSlots(each.slots)
+export function countPending(viewer: WatchingViewer, campaign_id?: string): number {
+  const { pendingRecent, pendingSet, earlier } = viewer
+  const concerns = ({ ids }: CampaignSet) => campaign_id === undefined || ids.includes(campaign_id)
+  let count = pendingRecent !== 0 && concerns(pendingSet) ? countSlots({ slot: 0, recent: pendingRecent }) : 0
+  for (const { slots, set } of earlier ?? []) if (concerns(set)) count += countSlots(slots)
   return count
 }
 
 /** The minutes of the store, and those that it does not have yet. */
 export function countMinutes(viewer: WatchingViewer, campaign_id: string): number {
-  return (viewer.progress?.get(campaign_id)?.minutes ?? 0) + countPending(viewer, campaign_id)
+  return (viewer.findProgress(campaign_id)?.minutes ?? 0) + countPending(viewer, campaign_id)
 }
 
 /** Whether everything that could be earned is claimed. */
-export function hasFinished({ progress }: WatchingViewer, { campaigns }: CampaignSet): boolean {
-  if (progress === undefined) return false
+export function hasFinished(viewer: WatchingViewer, { campaigns }: CampaignSet): boolean {
+  if (viewer.progress === undefined) return false
   return campaigns.every(({ campaign }) => {
-    const claimed = progress.get(campaign.id)?.claimed ?? []
+    const claimed = viewer.findProgress(campaign.id)?.claimed ?? []
     return campaign.drops.every(({ id }) => claimed.includes(id))
   })
 }
