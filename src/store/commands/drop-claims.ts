@@ -5,7 +5,7 @@ import { uuid } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
-import { campaignQueries, type NumberedCampaign } from '../queries/campaigns.ts'
+import { type CountedCampaign, campaignQueries } from '../queries/campaigns.ts'
 import { readClaim } from '../queries/drop-progress.ts'
 import { isOneOf, sql, uuidValue } from '../sql/tag.ts'
 import { emitGrants } from './entitlement-events.ts'
@@ -40,14 +40,16 @@ export async function claimDrop(
   const reached = { user_id, campaign, drop }
   if ((await keepLinked(tx, [reached])).length === 0)
     return refuse('account_not_linked', campaign.link_url ?? '')
-  await writeClaims(tx, [reached], { now, source: 'viewer' })
-  return (await readClaim(tx, user_id, drop_id)) ?? refuse('not_found', 'drop', drop_id)
+  const granted = await writeClaims(tx, [reached], { now, source: 'viewer' })
+  // In the order in which a repeated claim reads them.
+  const entitlement_ids = granted.toSorted(byBenefit).map(({ id }) => id)
+  return { drop_id, campaign_id: campaign.id, user_id, claimed_at: isoMillis(now), entitlement_ids }
 }
 
 /** A drop that a viewer has reached. */
 export interface ReachedDrop {
   readonly user_id: string
-  readonly campaign: NumberedCampaign
+  readonly campaign: CountedCampaign
   readonly drop: CampaignDrop
 }
 
@@ -85,7 +87,7 @@ export async function claimForViewers(
   },
 ): Promise<number> {
   const viewers = await lockViewers(tx, [...args.user_ids].sort())
-  const campaign = await campaignQueries(tx).find(args.campaign_id)
+  const [campaign] = await campaignQueries(tx).counted([args.campaign_id])
   const drop = campaign?.drops.find(({ id }) => id === args.drop_id)
   if (campaign === undefined || drop === undefined || !campaign.auto_claim) return 0
   const rows = await tx.all<{ user_id: string }>(
@@ -112,14 +114,22 @@ async function keepLinked(tx: Transaction, reached: readonly ReachedDrop[]): Pro
   )
 }
 
+/** An entitlement that a claim grants. */
+interface Granted extends NewEntitlement {
+  readonly drop_id: string
+  readonly campaign_id: string
+}
+
+const byBenefit = (a: Granted, b: Granted): number => (a.benefit_id < b.benefit_id ? -1 : 1)
+
 /** Writes claims of locked viewers: an entitlement for each benefit, the event, and an audit entry for each claim. */
 async function writeClaims(
   tx: Transaction,
   reached: readonly ReachedDrop[],
   { now, source }: { readonly now: number; readonly source: ClaimSource },
-): Promise<void> {
+): Promise<readonly Granted[]> {
   const claimed_at = isoMillis(now)
-  const granted: (NewEntitlement & { readonly drop_id: string; readonly campaign_id: string })[] = []
+  const granted: Granted[] = []
   for (const { user_id, campaign, drop } of reached) {
     const { organization_id, game_id, number } = campaign
     const entitlements = drop.benefit_ids.map(benefit_id => ({
@@ -147,4 +157,5 @@ async function writeClaims(
     row => [row.user_id, row.drop_id, row.benefit_id, uuidValue(row.id), claimed_at, source],
   )
   await emitGrants(tx, granted)
+  return granted
 }

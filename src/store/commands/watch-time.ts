@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import { mayCount, type SlotSet, slotAt, uniteSlots } from '../../domain/watched-minutes.ts'
 import type { Transaction } from '../database.ts'
-import { campaignQueries, countingSpan, type NumberedCampaign } from '../queries/campaigns.ts'
+import { type CountedCampaign, campaignQueries, countingSpan } from '../queries/campaigns.ts'
 import { sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { claimReached, type ReachedDrop } from './drop-claims.ts'
 import { lockViewers } from './lock-viewers.ts'
@@ -41,7 +41,7 @@ export async function flushWatchTime(
 ): Promise<WatchedProgress[]> {
   const now = args.ownClock ? args.now : await readClock(tx)
   const viewers = args.viewers.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1))
-  const campaigns = await campaignQueries(tx).named([...new Set(args.sets.flat())])
+  const campaigns = await campaignQueries(tx).counted([...new Set(args.sets.flat())])
   const counted = new Map(campaigns.map(each => [each.id, { campaign: each, span: countingSpan(each) }]))
   const sets = args.sets.map(ids => ids.flatMap(id => counted.get(id) ?? []))
   const stored = await lockViewers(
@@ -59,7 +59,7 @@ export async function flushWatchTime(
     const wanted = [...taken].flatMap(([slot, takers]) => (takers.length > 0 ? [slot] : []))
     const { set, credited } = uniteSlots(before, wanted, slotAt(now))
     if (set !== before) changed.push({ user_id, ...set })
-    const minutes = new Map<NumberedCampaign, number>()
+    const minutes = new Map<CountedCampaign, number>()
     for (const slot of credited)
       for (const { campaign } of taken.get(slot) ?? [])
         minutes.set(campaign, (minutes.get(campaign) ?? 0) + 1)
@@ -75,7 +75,7 @@ type ChangedViewer = SlotSet & { readonly user_id: string }
 /** Minutes to add. */
 interface Credit {
   readonly user_id: string
-  readonly campaign: NumberedCampaign
+  readonly campaign: CountedCampaign
   readonly added: number
 }
 
@@ -138,7 +138,7 @@ export async function addWatchedMinutes(
 > {
   const { campaign_id, user_id, add, now } = args
   const viewers = await lockViewers(tx, [user_id])
-  const campaign = await campaignQueries(tx).find(campaign_id)
+  const [campaign] = await campaignQueries(tx).counted([campaign_id])
   if (campaign === undefined) return refuse('not_found', 'campaign', campaign_id)
   if (viewers.size === 0) return refuse('not_found', 'user', user_id)
   if (campaign.state === 'draft') return refuse('campaign_draft')

@@ -18,7 +18,10 @@ export interface NumberedCampaign extends StoredCampaign {
   readonly pauses: CountingSpan['pauses']
 }
 
-type CampaignRow = Omit<NumberedCampaign, 'drops' | 'channel_ids'>
+/** A campaign as minutes and claims need it: without its channels, which may be many. */
+export type CountedCampaign = Omit<NumberedCampaign, 'channel_ids'>
+
+type CampaignRow = Omit<CountedCampaign, 'drops'>
 
 export const campaignColumns = new Columns<CampaignRow>(
   'campaigns',
@@ -45,7 +48,7 @@ export const campaignColumns = new Columns<CampaignRow>(
 const { select } = campaignColumns
 
 /** When minutes of a campaign count. */
-export function countingSpan(campaign: NumberedCampaign): CountingSpan {
+export function countingSpan(campaign: CountedCampaign): CountingSpan {
   const { starts, ends } = readTimes(campaign)
   return { starts, ends, pauses: campaign.pauses }
 }
@@ -70,11 +73,16 @@ export const campaignQueries = (db: Database) => {
     named,
     find: async (id: string): Promise<NumberedCampaign | undefined> => (await named([id.toLowerCase()]))[0],
     /** The campaign of a drop. */
-    withDrop: async (drop_id: string): Promise<NumberedCampaign | undefined> => {
+    withDrop: async (drop_id: string): Promise<CountedCampaign | undefined> => {
       const rows = await db.all<object>(
         sql`${select} where id = (select campaign_id from campaign_drops where id = ${drop_id})`,
       )
-      return (await withParts(db, rows.map(readRow)))[0]
+      return (await withDrops(db, rows.map(readRow)))[0]
+    },
+    /** Those with these ids, without their channels. */
+    counted: async (ids: readonly string[]): Promise<CountedCampaign[]> => {
+      const rows = await db.all<object>(sql`${select} where ${isOneOf(sql`id`, ids)} order by id`)
+      return withDrops(db, rows.map(readRow))
     },
     /** Campaigns that are no drafts and whose drops can be claimed at this time or later. */
     open: async (from: string): Promise<StoredCampaign[]> => {
@@ -129,9 +137,15 @@ export const campaignQueries = (db: Database) => {
 
 const readRow = (row: object): CampaignRow => campaignColumns.read(row)
 
-async function withParts(db: Database, rows: readonly CampaignRow[]): Promise<NumberedCampaign[]> {
+async function withDrops(db: Database, rows: readonly CampaignRow[]): Promise<CountedCampaign[]> {
   if (rows.length === 0) return []
   const drops = await readDrops(db, rows)
+  return rows.map(row => ({ ...row, drops: drops.get(row.id) ?? [] }))
+}
+
+async function withParts(db: Database, rows: readonly CampaignRow[]): Promise<NumberedCampaign[]> {
+  const campaigns = await withDrops(db, rows)
+  if (campaigns.length === 0) return []
   const channels = await db.all<{ campaign_id: string; user_id: string }>(
     sql`select campaign_id, user_id from campaign_channels
         where ${isOneOf(
@@ -140,10 +154,9 @@ async function withParts(db: Database, rows: readonly CampaignRow[]): Promise<Nu
         )} order by campaign_id, user_id`,
   )
   const listed = Map.groupBy(channels, ({ campaign_id }) => campaign_id)
-  return rows.map(row => ({
-    ...row,
-    drops: drops.get(row.id) ?? [],
-    channel_ids: (listed.get(row.id) ?? []).map(({ user_id }) => user_id),
+  return campaigns.map(campaign => ({
+    ...campaign,
+    channel_ids: (listed.get(campaign.id) ?? []).map(({ user_id }) => user_id),
   }))
 }
 
