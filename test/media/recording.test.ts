@@ -238,7 +238,7 @@ describe('after a crash', () => {
     }
   })
 
-  test('wherever it is cut off, every whole fragment plays and nothing else is left', async () => {
+  test('property: wherever it is cut off, every whole fragment plays and nothing else is left', async () => {
     const { open, bytes, closed } = await recorded()
     const whole = (await readMp4(closed)).map(({ samples }) => samples)
     await fc.assert(

@@ -177,7 +177,7 @@ describe('a stretch', () => {
   })
 })
 
-test('however a broadcast is made, mediabunny finds every sample of it, at its time, in parts that obey the rules', async () => {
+test('property: however a broadcast is made, mediabunny finds every sample of it, at its time, in parts that obey the rules', async () => {
   const shape = fc.record({
     rate: fc.constantFrom(10, 15, 23.976, 24, 25, 29.97, 30, 50, 59.94, 60),
     group: fc.integer({ min: 1, max: 300 }),
