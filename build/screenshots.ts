@@ -155,7 +155,7 @@ async function goLive(login: string): Promise<Bun.Subprocess> {
   const output = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-g', '30', '-c:a', 'aac']
   const words = ['-loglevel', 'error', ...input, ...output, '-f', 'flv', `${rtmp?.url}/${rtmp?.stream_key}`]
   const child = Bun.spawn([ffmpeg, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
-  await until(async () => (await fetch(`${base_url}/live/${login}.flv`, { method: 'HEAD' })).ok)
+  await until(async () => (await fetch(`${base_url}/live/${login}.m3u8`, { method: 'HEAD' })).ok)
   return child
 }
 

@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     await page.getByText('Your channel has a new stream key.').waitFor()
     const key = await copy('the stream key')
     expect([key.length, key === old]).toEqual([old?.length ?? 0, false])
-    expect((await fetch(`${server.url}/live/${LOGIN}.flv`, { method: 'HEAD' })).ok).toBe(true)
+    expect((await fetch(`${server.url}/live/${LOGIN}.m3u8`, { method: 'HEAD' })).ok).toBe(true)
   })
 
   test('the end: offline again, and the marker is on the timeline of the video', async () => {
