@@ -309,8 +309,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await stopEncoder()
     await until(async () => (await message()) === 'Waiting for the broadcaster…')
     const playlists = asked(`/live/${login}.m3u8`)
-    const answers = page.waitForResponse(/\/site\/broadcast/)
-    expect((await answers).status()).toBe(200)
+    expect((await page.waitForResponse(/\/site\/broadcast/)).status()).toBe(200)
     // A page that is opened now waits as well.
     await page.reload()
     await until(async () => (await message()) === 'Waiting for the broadcaster…')
