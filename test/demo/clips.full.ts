@@ -111,14 +111,14 @@ describe.skipIf(!hasEncoder)('ffmpeg', () => {
   }
 
   test('plays 30 s of a live channel across two loops without a message', async () => {
-    expect(await play(`/live/${live[0]?.user_login}.m3u8`)).toEqual({ code: 0, errors: '', frames: 750 })
+    expect(await play(`/live/${live[0]?.user_login}.m3u8`)).toEqual({ code: 0, errors: '', frames: 450 })
   })
 
   // It cannot seek in fragmented MP4 by HLS, not even in what it has made.
   test('plays 30 s of a video without a message', async () => {
     const page = await (await fetch(`${url}/${live[0]?.user_login}`)).text()
     const ids = [...page.matchAll(/\/videos\/(\d+)/g)].map(([, id]) => id)
-    expect(await play(`/videos/${ids.at(-1)}.m3u8`)).toEqual({ code: 0, errors: '', frames: 750 })
+    expect(await play(`/videos/${ids.at(-1)}.m3u8`)).toEqual({ code: 0, errors: '', frames: 450 })
   })
 })
 
