@@ -46,7 +46,7 @@ async function encodeVideo(scene: MovingScene, out: string): Promise<void> {
   const raw = `-f rawvideo -pix_fmt rgb24 -s ${width}x${height} -r ${RATE} -i pipe:0`
   const colours = '-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv'
   const filter = '-vf scale=640:360:flags=area:out_color_matrix=bt709,format=yuv420p'
-  const codec = '-c:v libx264 -preset veryslow -tune animation -crf 39 -bf 0 -level 3.1 -threads 1'
+  const codec = '-c:v libx264 -preset veryslow -tune animation -crf 37 -bf 0 -level 3.1 -threads 1'
   const group = SEGMENT_SECONDS * RATE
   const groups = `-g ${group} -keyint_min ${group} -sc_threshold 0`
   // Without the text of the encoder about itself.

@@ -15,8 +15,8 @@ import { until } from '../support/media/live-strand.ts'
 import { copyCheckout } from '../support/packages/copied-checkout.ts'
 
 const INSTALL_MILLISECONDS = 600_000
-/** Of the first page of channels: the top, the middle and the end. */
-const SAMPLE = [0, 7, 15, 23]
+/** Of the first page of channels: the top, the middle and the end. The first card is a channel that keeps no videos. */
+const SAMPLE = [1, 7, 15, 23]
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-clone-'))
 let url = ''
@@ -95,20 +95,26 @@ describe.skipIf(!hasBrowser)('a fresh clone in a real browser', () => {
     const { pathname } = new URL(page.url())
     await expectPlaying(page)
     expect(await viewers(page)).toBeGreaterThan(0)
-    await page.locator('.videos .card h3 a').last().click()
-    await page.waitForURL(/\/videos\/[0-9]+$/)
+    // Its video runs with it, and is listed when the broadcast has ended.
+    const [video] = /\/videos\/[0-9]+(?=\.m3u8)/.exec(await page.content()) ?? []
+    await page.goto(url + video)
     await page.locator('[data-part=start]').click()
     await expectPlaying(page)
     return pathname
   }
 
-  test('the home page plays a channel', async () => {
+  test('the home page plays a channel, which has a video of yesterday', async () => {
     const page = await visit({ viewport: DESK })
     await page.goto(`${url}/`)
     await expectPlaying(page)
     await page.locator('.featured .button').click()
     await page.waitForURL(address => address.pathname !== '/')
     await expectPlaying(page)
+    await page.locator('.videos .card h3 a').last().click()
+    await page.waitForURL(/\/videos\/[0-9]+$/)
+    await page.locator('[data-part=start]').click()
+    await expectPlaying(page)
+    expect(await page.textContent('.masthead .facts')).not.toContain('so far')
   })
 
   test('channels and their videos play', async () => {
