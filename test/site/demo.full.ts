@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('a fresh clone in a real browser', () => {
     return programs
   }
 
-  async function visit(options: BrowserContextOptions): Promise<Page> {
+  async function openPage(options: BrowserContextOptions): Promise<Page> {
     const visitor = await openWatched(browser, url, undefined, options)
     watched.push(visitor)
     return visitor.page
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('a fresh clone in a real browser', () => {
   }
 
   test('the home page plays a channel, which has a video of yesterday', async () => {
-    const page = await visit({ viewport: DESK })
+    const page = await openPage({ viewport: DESK })
     await page.goto(`${url}/`)
     await expectPlaying(page)
     await page.locator('.featured .button').click()
@@ -118,21 +118,21 @@ describe.skipIf(!hasBrowser)('a fresh clone in a real browser', () => {
   })
 
   test('channels and their videos play', async () => {
-    const page = await visit({ viewport: DESK })
+    const page = await openPage({ viewport: DESK })
     const seen = new Set<string>()
     for (const at of SAMPLE) seen.add(await wander(page, at))
     expect(seen.size).toBe(SAMPLE.length)
   }, 300_000)
 
   test('they play on a phone', async () => {
-    const page = await visit({ viewport: PHONE, isMobile: true, hasTouch: true })
+    const page = await openPage({ viewport: PHONE, isMobile: true, hasTouch: true })
     for (const at of SAMPLE.slice(0, 2)) await wander(page, at)
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
   }, 300_000)
 
   test('a second visitor sees the same, and neither of them changes the viewers of the demo', async () => {
     const [{ user_login, viewer_count }] = (await (await fetch(`${url}/helix/streams?first=1`)).json()).data
-    const pages = [await visit({ viewport: DESK }), await visit({ viewport: DESK })]
+    const pages = [await openPage({ viewport: DESK }), await openPage({ viewport: DESK })]
     const heartbeats: string[] = []
     for (const page of pages) {
       page.on('request', request => {
