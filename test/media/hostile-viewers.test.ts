@@ -108,7 +108,7 @@ onEachStore('viewers', { config }, (current, engine) => {
   test('404 to paths that lead elsewhere', async () => {
     const { port } = new URL(current().url)
     for (const path of [
-      '/live/../videos/1.flv',
+      '/live/../videos/1.mp4',
       '/live/..%2f..%2fetc%2fpasswd.m3u8',
       '/live/%2e%2e/%2e%2e/etc/passwd',
       '/live/a%00.m3u8',
@@ -124,18 +124,18 @@ onEachStore('viewers', { config }, (current, engine) => {
       `/live/a/b/${'0'.repeat(30)}.m4s`,
       '/live/a.flv',
       '/videos/../../../../etc/passwd',
-      '/videos/..%2f..%2f..%2fetc%2fpasswd.flv',
-      '/videos/%2e%2e%2f1.flv',
-      '/videos/1.flv%00',
-      '/videos/1.flv/..',
-      '/videos/-1.flv',
-      '/videos/1e3.flv',
-      '/videos/99999999999999999999.flv',
-      '/videos/9223372036854775807.flv',
+      '/videos/..%2f..%2f..%2fetc%2fpasswd.mp4',
+      '/videos/%2e%2e%2f1.mp4',
+      '/videos/1.mp4%00',
+      '/videos/1.mp4/..',
+      '/videos/-1.mp4',
+      '/videos/1e3.mp4',
+      '/videos/99999999999999999999.mp4',
+      '/videos/9223372036854775807.mp4',
     ])
       for (const method of ['GET', 'HEAD'])
         expect([path, await statusOf(Number(port), method, path)]).toEqual([path, 404])
-    expect((await fetch(`${current().url}/videos/1.flv`, { method: 'OPTIONS' })).status).toBe(204)
+    expect((await fetch(`${current().url}/videos/1.mp4`, { method: 'OPTIONS' })).status).toBe(204)
   })
 })
 
