@@ -95,7 +95,11 @@ export class EmbeddedIngest implements Ingest {
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const { video_id } = past
       const recording = video_id === null ? undefined : await this.#reopen(video_id)
-      if (video_id !== null && recording !== undefined) this.#noteUnrecorded(video_id, id)
+      if (video_id !== null && recording !== undefined) {
+        await recording.endStretch()
+        await this.#noteRecording(video_id, false)
+        this.#noteUnrecorded(video_id, id)
+      }
       if (past.ended_at !== null && recording === undefined) continue
       const now = lastHeard(past, recording?.milliseconds, clock.now())
       await store.commands.closeSession({ ...id, now })
@@ -281,15 +285,21 @@ export class EmbeddedIngest implements Ingest {
       })
       receiver.begin(recording)
       await recording.started
-      await this.#noteRecording(video_id)
+      await this.#noteRecording(video_id, true)
     }
     void open().catch(error => log.warn({ user_id, video_id, error: String(error) }, 'recording failed'))
     return { video_id, receiver }
   }
 
-  async #noteRecording(video_id: string): Promise<void> {
-    const { store, watchUrl } = this.#options
-    await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
+  /** Notes that this node has a recording, and unless a publisher has just come, what it has. */
+  async #noteRecording(video_id: string, isPublished: boolean): Promise<void> {
+    const { store, watchUrl, recordings, clock } = this.#options
+    const folder = await recordings?.folderId()
+    if (folder === undefined) return
+    const { text } = (!isPublished && (await recordings?.playlist(video_id))) || {}
+    const playlist = (await text?.text()) ?? null
+    const file = { video_id, folder, url: watchUrl ?? '', playlist }
+    await store.commands.noteRecordingFile({ ...file, isPublished, now: clock.now() })
   }
 
   #noteUnrecorded(video_id: string, { adapter, server, session }: SessionId): void {
@@ -351,10 +361,18 @@ export class EmbeddedIngest implements Ingest {
     try {
       await this.#closeLate(ended)
       log.info({ user_id }, 'broadcast stopped')
+      await this.#noteLeft(ended.recorded)
     } catch (error) {
       log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
       if (!(error instanceof Unavailable || error instanceof Conflict)) this.#unclosed.delete(ended)
     }
+  }
+
+  /** Other nodes, to which the publisher may move, list what it has sent here. */
+  async #noteLeft({ video_id, receiver }: Partial<Recorded> = {}): Promise<void> {
+    await receiver?.recording?.endStretch()
+    if (video_id !== undefined && receiver?.recording?.milliseconds !== undefined)
+      await this.#noteRecording(video_id, false)
   }
 
   async #closeLate(ended: Session): Promise<void> {
@@ -370,7 +388,7 @@ export class EmbeddedIngest implements Ingest {
     try {
       const isKept = await recordings?.close(video_id)
       // The store may not have answered when the recording began.
-      if (isKept) await this.#noteRecording(video_id)
+      if (isKept) await this.#noteRecording(video_id, false)
       for (const id of this.#unrecorded.get(video_id) ?? [])
         await store.commands.noteRecorded({ ...id, now: clock.now() })
       this.#unrecorded.delete(video_id)
@@ -393,9 +411,9 @@ export class EmbeddedIngest implements Ingest {
   }
 
   async #reopenInterrupted(): Promise<void> {
-    const { recordings, log } = this.#options
+    const { recordings, store, log } = this.#options
     try {
-      await recordings?.reopenInterrupted()
+      await recordings?.reopenInterrupted(async id => (await store.streams.runningVideos([id])).has(id))
     } catch (error) {
       log.warn({ error: String(error) }, 'opening interrupted recordings failed')
     }

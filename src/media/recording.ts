@@ -215,6 +215,15 @@ export class Recording {
     if (this.#last !== undefined) this.#last.endsSegment = true
   }
 
+  /** The publisher has left: the playlist lists all that was written. The next one begins another stretch. */
+  async endStretch(): Promise<void> {
+    const ended = this.#stretch
+    while (this.#writing !== undefined) await this.#writing
+    if (this.#stretch !== ended || this.#closing !== undefined) return
+    this.#playlist.endStretch()
+    this.#text = undefined
+  }
+
   /** Its video was deleted: nothing more is written, and the file is the caller's to delete. */
   discard(): void {
     this.isDiscarded = true
