@@ -20,6 +20,19 @@ export interface BucketOptions {
   readonly answerMilliseconds?: number
 }
 
+/** What the settings name; undefined if there is no object storage. */
+export function toBucketOptions(
+  settings: Partial<
+    Record<'endpoint' | 'bucket' | 'accessKeyId' | 'secretAccessKey' | 'publicUrl', string | undefined>
+  > & {
+    readonly region: string
+  },
+): BucketOptions | undefined {
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = settings
+  if (!(endpoint && bucket && accessKeyId && secretAccessKey)) return undefined
+  return { ...settings, endpoint, bucket, accessKeyId, secretAccessKey }
+}
+
 type Method = 'GET' | 'HEAD' | 'PUT' | 'DELETE'
 
 const SIGNED_SECONDS = 3600

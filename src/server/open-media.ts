@@ -8,7 +8,7 @@ import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { repeaterOf } from '../kit/telemetry/log-outages.ts'
 import type { Measured } from '../kit/telemetry/metrics.ts'
-import { Bucket } from '../media/bucket.ts'
+import { Bucket, toBucketOptions } from '../media/bucket.ts'
 import { LiveChannels } from '../media/live-channels.ts'
 import { Recordings } from '../media/recordings.ts'
 import { Thumbnails } from '../media/thumbnails.ts'
@@ -49,7 +49,8 @@ export async function openMedia(
   } = config
   const liveChannels = new LiveChannels({ memoryMebibytes: mediaMemoryMebibytes })
   const watchUrl = (isStoreShared(services.store) && services.mediaUrl) || null
-  const bucket = openBucket(config)
+  const bucketOptions = toBucketOptions(config.objectStorage)
+  const bucket = bucketOptions && new Bucket(bucketOptions)
   const recordings = config.record
     ? new Recordings({
         folder: join(dataFolder, 'recordings'),
@@ -82,15 +83,6 @@ export async function openMedia(
   if (isServer && services.demo === undefined)
     measured.push(...openUploads({ ...services, recordings, bucket, watchUrl }, lifetime))
   return { liveChannels, recordings, bucket, thumbnails, embedded, callbacks, measured }
-}
-
-/** Undefined: there is no object storage. */
-function openBucket({ objectStorage }: Config): Bucket | undefined {
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = objectStorage
-  const isComplete = endpoint && bucket && accessKeyId && secretAccessKey
-  return isComplete
-    ? new Bucket({ ...objectStorage, endpoint, bucket, accessKeyId, secretAccessKey })
-    : undefined
 }
 
 function openUploads(

@@ -7,9 +7,10 @@ declare module 's3rver' {
     readonly directory: string
     readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[]
   }
-  export default class S3rver {
+  class S3rver {
     constructor(options: Options)
     run(): Promise<{ readonly port: number }>
     close(): Promise<void>
   }
+  export = S3rver
 }
