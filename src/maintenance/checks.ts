@@ -287,7 +287,7 @@ export function checkObjectStorage(
     return failure(
       'object storage',
       `cannot ${seen.failedTo} an object of ${name}: ${seen.failure}`,
-      'check the STRAND_S3 settings, and that the key may put, get and delete objects',
+      'check STRAND_S3_ENDPOINT and the settings next to it, and that the key may put, get and delete objects',
     )
   if (!seen.hasRange)
     return failure(
