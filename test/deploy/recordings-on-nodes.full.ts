@@ -10,6 +10,8 @@ import { readMp4 } from '../support/media/read-mp4.ts'
 import { S3Server } from '../support/media/s3-server.ts'
 import { engines, executeIn } from '../support/server.ts'
 
+const SECONDS = 6
+
 describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => {
   let s3: S3Server
   let started: TwoNodes
@@ -54,9 +56,20 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
     return publisher
   }
 
+  /** Publishes six seconds to a node as an encoder does, and stays connected: positions are those of the clock. */
+  const publishInTime = async (node: Node, key: string) => {
+    const publisher = await publish(node, key, 0)
+    const start = performance.now()
+    while (publisher.seconds < SECONDS) {
+      if (publisher.seconds * 1000 < performance.now() - start) publisher.send(0.2, 2000)
+      else await Bun.sleep(10)
+    }
+    return publisher
+  }
+
   test('a publisher who returns on the other node: both files in one playlist, deleted together', async () => {
     const { id: user, key } = await newChannel()
-    const first = await publish(one, key, 13)
+    const first = await publishInTime(one, key)
     const video = await until(
       () => videoOf(user),
       id => id !== undefined,
@@ -70,7 +83,7 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
       () => filesOf(video),
       files => files[0]?.playlist !== null,
     )
-    const second = await publish(two, key, 13)
+    const second = await publishInTime(two, key)
     await until(
       () => filesOf(video),
       files => files.length === 2,
@@ -99,7 +112,7 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
           ({ status }) => status === 200,
         )
         const [track] = await readMp4(new Uint8Array(await answer.arrayBuffer()))
-        expect(track?.samples.length).toBe(13 * 25)
+        expect(track?.samples.length).toBe(SECONDS * 25)
       }
     s3.fault = () => undefined
     await until(
@@ -111,7 +124,7 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
     for (const part of ['', '?part=2']) {
       const answer = await fetch(`${one.url}/videos/${video}.mp4${part}`)
       const [track] = await readMp4(new Uint8Array(await answer.arrayBuffer()))
-      expect(track?.samples.length).toBe(13 * 25)
+      expect(track?.samples.length).toBe(SECONDS * 25)
     }
     await one.control('DELETE', `/videos/${video}`)
     await until(
@@ -137,6 +150,10 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
     await until(
       () => filesOf(video),
       files => files.length === 1,
+    )
+    await until(
+      () => Bun.file(fileOf('one', video)).size,
+      size => size > 17 * 1024 * 1024,
     )
     const asked = s3.requests.length
     publisher.close()
@@ -166,7 +183,7 @@ describe.skipIf(!engines.includes('postgres'))('recordings on two nodes', () => 
     expect(playlist).toContain('#EXT-X-ENDLIST')
     const answer = await fetch(`${two.url}/videos/${video}.mp4`)
     const [track] = await readMp4(new Uint8Array(await answer.arrayBuffer()))
-    expect(track?.samples.length).toBe(20 * 25)
+    expect(track?.samples.length).toBeGreaterThan(430)
     const [, bytes, at] = playlist.match(/BYTERANGE:([0-9]+)@([0-9]+)\n[0-9]+\.mp4\n#EXT-X-ENDLIST/) ?? []
     const range = { Range: `bytes=${at}-${Number(at) + Number(bytes) - 1}` }
     const some = await fetch(`${two.url}/videos/${video}.mp4`, { headers: range })
