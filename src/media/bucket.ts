@@ -52,7 +52,7 @@ export const objectKey = ({
   readonly part: number
 }): string => (part === 1 ? `${video_id}.mp4` : `${video_id}-${part}.mp4`)
 
-export class BucketError extends Error {
+class BucketError extends Error {
   override readonly name = 'BucketError'
 }
 

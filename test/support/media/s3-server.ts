@@ -15,7 +15,7 @@ const BUCKET = 'recordings'
 const SLOW_MILLISECONDS = 500
 
 /** A rule that lets every page read. */
-export const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>
+const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>
   <AllowedMethod>HEAD</AllowedMethod><AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Range</ExposeHeader>
   <ExposeHeader>Content-Length</ExposeHeader></CORSRule></CORSConfiguration>`
 
