@@ -150,6 +150,11 @@ export class SegmentWindow {
     return this.#inits.get(index)
   }
 
+  /** Whether it has a segment, complete or not. */
+  keeps(sequence: number): boolean {
+    return this.#find(sequence) !== undefined
+  }
+
   segment(sequence: number): Blob | undefined {
     return this.#find(sequence)?.blob
   }

@@ -202,6 +202,8 @@ onEachStore('a broadcast', { config }, (current, engine) => {
       publisher.send(0.2)
       const player = await watch(login)
       publisher.send(4.4)
+      // A request may be two segments ahead of what has arrived.
+      await player.playlistWith(1)
       const blocked = player.ask('?_HLS_msn=3')
       await player.playlist('?_HLS_msn=2&_HLS_part=0')
       const hinted = player.get((await player.playlist()).hint ?? '')

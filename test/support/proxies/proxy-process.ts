@@ -58,6 +58,17 @@ export async function startControlProxy(controlPort: number): Promise<ProxyProce
   }))
 }
 
+/** Starts the nginx with a cache for broadcasts in front of a node on loopback. */
+export async function startCache(nodePort: number): Promise<ProxyProcess> {
+  const port = await freePort()
+  return start('nginx', 'nginx-cache.conf', port, '/healthz', folder => ({
+    '127.0.0.1:8080': `127.0.0.1:${nodePort}`,
+    'listen 80;': `listen 127.0.0.1:${port};`,
+    '/var/cache/nginx/': `${folder}/cache-`,
+    ...foldersOfNginx(folder),
+  }))
+}
+
 async function start(
   name: ProxyName,
   sampleFile: string,
