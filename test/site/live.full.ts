@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('a broadcast of ffmpeg in a real bro
   let arrivedAt: number
 
   beforeAll(async () => {
-    server = await BroadcastServer.start('sqlite', () => ({ STRAND_TRUSTED_PROXIES: '127.0.0.1' }))
+    server = await BroadcastServer.start('sqlite', () => ({ STRAND_RECORD: 'off' }))
     if (pathOfProxy.nginx !== undefined) cache = await startCache(Number(new URL(server.url).port))
     channel = await server.newChannel()
     encoder = publishNumbered(server.ingestUrl(channel.key))
@@ -58,6 +58,27 @@ describe.skipIf(!hasBrowser || !hasEncoder)('a broadcast of ffmpeg in a real bro
     await cache?.stop()
     await server?.remove()
   })
+
+  test.skipIf(pathOfProxy.nginx === undefined)(
+    '100 viewers behind the cache are one request at the node',
+    async () => {
+      const player = await HlsPlayer.open(cache?.url ?? '', channel.login)
+      const count = async (file: string) => {
+        const answers = await Promise.all(Array.from({ length: 100 }, () => player.get(file)))
+        await Promise.all(answers.map(answer => answer.bytes()))
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+        return answers.filter(({ headers }) => headers.get('x-cache-status') !== 'HIT').length
+      }
+      // A playlist that waits for a part, with queries that make no other answer, and a part that waits for itself.
+      const { segments, hint } = await player.playlist()
+      const { sequence = 0 } = segments.findLast(({ uri }) => uri !== undefined) ?? {}
+      const counts = await Promise.all([
+        count(`index.m3u8?_HLS_msn=${sequence + 2}&other=${Math.random()}`),
+        count(hint ?? ''),
+      ])
+      expect(counts).toEqual([1, 1])
+    },
+  )
 
   const ways = { directly: () => server.url, 'through nginx with a cache': () => cache?.url ?? '' }
   for (const [way, url] of Object.entries(ways))

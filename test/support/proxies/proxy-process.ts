@@ -1,5 +1,5 @@
 /** A proxy that runs with its file from deploy/. Only addresses and folders are replaced. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../cli/strand-process.ts'
@@ -77,6 +77,8 @@ async function start(
   changesIn: (folder: string) => Readonly<Record<string, string>>,
 ): Promise<ProxyProcess> {
   const folder = mkdtempSync(join(tmpdir(), `strand-${name}-`))
+  // The workers of nginx run as another user, and write what they cache below it.
+  chmodSync(folder, 0o711)
   const file = join(folder, sampleFile)
   const sample = readFileSync(join(ROOT, 'deploy', sampleFile), 'utf8')
   writeFileSync(file, replaced(sample, changesIn(folder)))
