@@ -6,6 +6,7 @@ import type { Socket } from 'bun'
 
 const PART = /#EXT-X-PART:[^\n]*URI="([0-9]+)\.([0-9]+)\.m4s"/g
 const HEADERS_END = '\r\n\r\n'
+const NO_BYTES = Buffer.alloc(0)
 
 export class HlsViewers {
   readonly #playlist: URL
@@ -51,6 +52,8 @@ class Viewer {
   #socket: Socket | undefined
   #isPlaylist = true
   #text = ''
+  /** The start of headers that are not complete. */
+  #headers: Buffer = NO_BYTES
   /** Of the body; undefined while the headers are read. */
   #missing: number | undefined
   #last: readonly [sequence: number, part: number] | undefined
@@ -94,11 +97,14 @@ class Viewer {
   #receive(bytes: Buffer): void {
     let body = bytes
     if (this.#missing === undefined) {
-      const end = bytes.indexOf(HEADERS_END)
-      const headers = bytes.toString('latin1', 0, end)
+      const start = this.#headers.length === 0 ? bytes : Buffer.concat([this.#headers, bytes])
+      const end = start.indexOf(HEADERS_END)
+      this.#headers = end < 0 ? Buffer.from(start) : NO_BYTES
+      if (end < 0) return
+      const headers = start.toString('latin1', 0, end)
       if (!headers.startsWith('HTTP/1.1 200')) this.failed += 1
       this.#missing = Number(/content-length: ([0-9]+)/i.exec(headers)?.[1])
-      body = bytes.subarray(end + HEADERS_END.length)
+      body = start.subarray(end + HEADERS_END.length)
     }
     this.#missing -= body.length
     if (this.#isPlaylist) this.#text += body.toString('latin1')

@@ -15,8 +15,6 @@ export class Publishers {
   readonly #sound = AAC.frame(SOUND_BYTES)
   readonly #sent: { pictures: number; sounds: number }[] = []
   readonly #timer: Timer
-  /** The longest time that a message was sent after its time, in milliseconds. */
-  latest = 0
 
   /** @param bitsPerSecond of each, a tenth of which is key frames */
   constructor(bitsPerSecond: number) {
@@ -53,7 +51,6 @@ export class Publishers {
       const passed = performance.now() - began
       while ((sent.pictures * 1000) / PICTURES_PER_SECOND <= passed) {
         const due = (sent.pictures * 1000) / PICTURES_PER_SECOND
-        this.latest = Math.max(this.latest, passed - due)
         client.video(Math.round(due), sent.pictures % GROUP === 0 ? this.#keyFrame : this.#frame)
         sent.pictures += 1
       }

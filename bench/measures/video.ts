@@ -130,7 +130,7 @@ export const packaged: Measure = {
         atMost: 1,
         details: `${PACKAGED} of them: ${busy.toFixed(1)} % packaged, ${idle.toFixed(1)} % only received`,
       },
-      { work: `${work}: memory, packaged`, value: (full - empty) / PACKAGED, unit: 'MB', atMost: 40 },
+      { work: `${work}: memory, packaged`, value: (full - empty) / PACKAGED, unit: 'MB', atMost: 48 },
       { work: `${work}: memory, nobody watches`, value: (kept - empty) / PACKAGED, unit: 'MB', atMost: 8 },
     ]
   },

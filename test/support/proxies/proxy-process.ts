@@ -64,6 +64,8 @@ export async function startCache(nodePort: number): Promise<ProxyProcess> {
   return start('nginx', 'nginx-cache.conf', port, '/healthz', folder => ({
     '127.0.0.1:8080': `127.0.0.1:${nodePort}`,
     'listen 80;': `listen 127.0.0.1:${port};`,
+    // With the port, which is part of the origin here.
+    'Host $host;': 'Host $http_host;',
     '/var/cache/nginx/': `${folder}/cache-`,
     ...foldersOfNginx(folder),
   }))
