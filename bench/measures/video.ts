@@ -96,7 +96,7 @@ export const watched: Measure = {
 
 const PACKAGED = 20
 
-/** Broadcasts that nobody watches, and the same ones while somebody asks for their playlists. */
+/** Broadcasts without viewers, and the same ones while their playlists are asked for. */
 export const packaged: Measure = {
   name: 'packaged',
   seconds: () => 20 + 2 * (WARM_UP_SECONDS + SECONDS),
@@ -124,21 +124,21 @@ export const packaged: Measure = {
     const work = `A broadcast of ${WATCHED_MEGABITS} Mbit/s`
     return [
       {
-        work: `${work}, packaged: more than one that nobody watches`,
+        work: `${work}, packaged: more than one without viewers`,
         value: (busy - idle) / PACKAGED,
         unit: '% of a core',
         atMost: 1,
         details: `${PACKAGED} of them: ${busy.toFixed(1)} % packaged, ${idle.toFixed(1)} % only received`,
       },
       { work: `${work}: memory, packaged`, value: (full - empty) / PACKAGED, unit: 'MB', atMost: 48 },
-      { work: `${work}: memory, nobody watches`, value: (kept - empty) / PACKAGED, unit: 'MB', atMost: 8 },
+      { work: `${work}: memory, without viewers`, value: (kept - empty) / PACKAGED, unit: 'MB', atMost: 8 },
     ]
   },
 }
 
 const PUBLISHERS = 200
 
-/** Broadcasts that nobody watches and that are not recorded. */
+/** Broadcasts without viewers that are not recorded. */
 export const published: Measure = {
   name: 'published',
   seconds: () => 20 + WARM_UP_SECONDS + SECONDS,

@@ -246,7 +246,7 @@ export class SegmentWindow {
 }
 
 /**
- * The bytes of a part as all answers send them: responses do that without a copy of a blob. It is made when somebody asks,
+ * The bytes of a part as all answers send them: responses do that without a copy of a blob. It is made with the first request,
  * because its memory is returned late: the runtime does not count it when it decides when to collect.
  */
 function shared(part: Part): Blob {

@@ -90,7 +90,7 @@ async function gstreamer(url: string): Promise<Times> {
   return { video, audio }
 }
 
-/** It reads no playlists of its own accord. */
+/** It reads no playlists. */
 async function mediabunny(url: string): Promise<Times> {
   const pieces: Uint8Array[] = []
   if (url.endsWith('.mp4')) pieces.push(await (await fetch(url)).bytes())
