@@ -1,6 +1,6 @@
 /**
- * The properties of the default tier again, tried as often as they deserve: see `runs`. They are the tests whose names say so;
- * the others of their files are not repeated.
+ * The properties of the default tier again, tried as often as they deserve: see `runs`. The names of their tests begin with
+ * `property: `; the other tests of their files are not repeated.
  */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -13,11 +13,6 @@ const TRIED_OFTEN = /\bruns\(/
 const files = [...new Glob('./test/**/*.test.ts').scanSync('.')]
   .filter(file => TRIED_OFTEN.test(readFileSync(file, 'utf8')))
   .sort()
-
-test('what is tried often is called a property', () => {
-  const unnamed = files.filter(file => !readFileSync(file, 'utf8').includes('property: '))
-  expect(unnamed).toEqual([])
-})
 
 test(
   'properties hold',
