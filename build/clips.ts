@@ -15,7 +15,7 @@ import { loopedSound, SAMPLE_RATE } from './clip-sound.ts'
 const OUT = join(import.meta.dir, '../src/demo/clips')
 const SECONDS = 12
 const SEGMENT_SECONDS = 2
-const RATE = 25
+const RATE = 15
 const FRAMES = SECONDS * RATE
 const AAC_FRAMES = (SECONDS * SAMPLE_RATE) / 1024
 /** Drawn in twice the size, because edges that move need more steps than a palette has. */
@@ -46,7 +46,7 @@ async function encodeVideo(scene: MovingScene, out: string): Promise<void> {
   const raw = `-f rawvideo -pix_fmt rgb24 -s ${width}x${height} -r ${RATE} -i pipe:0`
   const colours = '-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv'
   const filter = '-vf scale=640:360:flags=area:out_color_matrix=bt709,format=yuv420p'
-  const codec = '-c:v libx264 -preset veryslow -tune animation -crf 27 -bf 0 -threads 1'
+  const codec = '-c:v libx264 -preset veryslow -tune animation -crf 37 -bf 0 -level 3.1 -threads 1'
   const group = SEGMENT_SECONDS * RATE
   const groups = `-g ${group} -keyint_min ${group} -sc_threshold 0`
   // Without the text of the encoder about itself.
@@ -80,7 +80,7 @@ async function encodeSound(name: string, out: string): Promise<void> {
   const thrice = new Int16Array(once.length * 3)
   for (const turn of [0, 1, 2]) thrice.set(once, turn * once.length)
   const encoded = join(folder, 'thrice.aac')
-  const raw = `-f s16le -ar ${SAMPLE_RATE} -ac 2 -i pipe:0 -c:a aac -b:a 48k -f adts`
+  const raw = `-f s16le -ar ${SAMPLE_RATE} -ac 2 -i pipe:0 -c:a aac -ac 1 -b:a 16k -f adts`
   const encoder = start([...raw.split(' '), encoded])
   encoder.stdin.write(thrice)
   await encoder.stdin.end()

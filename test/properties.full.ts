@@ -1,31 +1,32 @@
-/** The properties of the default tier again, tried as often as they deserve: see `runs`. */
-import './directory/details.test.ts'
-import './directory/directory.test.ts'
-import './directory/game-walks.test.ts'
-import './directory/search.test.ts'
-import './directory/watch-time.test.ts'
-import './domain/marker-export/marker-export.test.ts'
-import './domain/watched-minutes.test.ts'
-import './http/cursor.test.ts'
-import './http/hostile.test.ts'
-import './http/parse.test.ts'
-import './http/recording-response.test.ts'
-import './http/unknown-route.test.ts'
-import './images/http.test.ts'
-import './images/pictures.test.ts'
-import './ingest/replay.test.ts'
-import './maintenance/backup.test.ts'
-import './media/amf0.test.ts'
-import './media/chunks.test.ts'
-import './media/codec-config.test.ts'
-import './media/fmp4.test.ts'
-import './media/mp4-reader.test.ts'
-import './media/packet.test.ts'
-import './media/recording.test.ts'
-import './media/segmenter.test.ts'
-import './operations/helix/get-users.test.ts'
-import './operations/helix/get-videos.test.ts'
-import './operations/helix/search-categories.test.ts'
-import './operations/helix/search-channels.test.ts'
-import './store/channel-search.test.ts'
-import './store/follow-walks.test.ts'
+/**
+ * The properties of the default tier again, tried as often as they deserve: see `runs`. The names of their tests begin with
+ * `property: `; the other tests of their files are not repeated.
+ */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { Glob } from 'bun'
+import { runnerOptions } from './support/runner-options.ts'
+
+const TIMEOUT_MILLISECONDS = 600_000
+const TRIED_OFTEN = /\bruns\(/
+
+const files = [...new Glob('./test/**/*.test.ts').scanSync('.')]
+  .filter(file => TRIED_OFTEN.test(readFileSync(file, 'utf8')))
+  .sort()
+
+test(
+  'properties hold',
+  async () => {
+    const options = [...runnerOptions({ isFull: false, workers: 1 }), '-t', 'property: ']
+    const run = Bun.spawn([process.execPath, 'test', ...options, ...files], {
+      env: process.env,
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const report = await new Response(run.stderr).text()
+    // Only a failure is of interest.
+    expect([await run.exited, report.match(/^\s*0 fail$/m) ? '' : report]).toEqual([0, ''])
+    expect(Number(report.match(/^\s*(\d+) pass$/m)?.[1])).toBeGreaterThan(files.length)
+  },
+  TIMEOUT_MILLISECONDS,
+)

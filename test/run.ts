@@ -129,7 +129,7 @@ const SLOW = {
   ],
 }
 
-/** They count answers that are late, so they run after all others, one after the other. */
+/** They count answers that are late, so they run after all others. */
 const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
 
 /** Processes that live for seconds do not earn back what the last of the runtime's compilers takes. */
@@ -164,7 +164,7 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
       TMPDIR: folder,
       TEST_PREPARED_WORLDS: worlds,
       NO_COLOR: '1',
-      ...(isFull ? {} : BRIEF),
+      ...BRIEF,
     },
     stdout: 'inherit',
     stderr: 'pipe',
@@ -184,7 +184,7 @@ const together = files.filter(file => !ALONE.includes(file))
 const alone = files.filter(file => ALONE.includes(file))
 const runs: { code: number; report: string }[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + (isFull ? 3 : 2)))
-if (alone.length > 0) runs.push(await runFiles(alone, 1))
+if (alone.length > 0) runs.push(await runFiles(alone, ALONE.length))
 await postgres?.stop()
 
 const count = (word: string) =>

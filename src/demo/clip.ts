@@ -14,7 +14,7 @@ export const FRAGMENTS = LOOP_SECONDS / FRAGMENT_SECONDS
 export const CLIP_FORMAT = {
   codecs: 'avc1.64001f,mp4a.40.2',
   resolution: '640x360',
-  frameRate: '25.000',
+  frameRate: '15.000',
 } as const
 
 export interface Clip {

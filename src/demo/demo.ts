@@ -93,7 +93,7 @@ export function moveViewers(services: Services, plan: WorldPlan): { stop(): Prom
     const live = await store.streams.live()
     const counts = live
       .filter(stream => own.has(stream.user_id))
-      .map(stream => [stream.user_id, drift(random, stream.viewer_count)] as const)
+      .map(stream => [stream.user_id, driftViewers(random, stream.viewer_count)] as const)
     await store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
@@ -101,7 +101,8 @@ export function moveViewers(services: Services, plan: WorldPlan): { stop(): Prom
   )
 }
 
-function drift(random: SeededRandom, viewers: number): number {
+/** The next viewer count of a channel: at most 5 % away, and never none, because a person who watches is one. */
+export function driftViewers(random: SeededRandom, viewers: number): number {
   const step = Math.max(1, Math.round(viewers * 0.05))
-  return Math.max(0, viewers + random.between(-step, step))
+  return Math.max(1, viewers + random.between(-step, step))
 }

@@ -18,12 +18,19 @@ export interface Peer {
   address(): string
   /** Sets the idle timeout, to minutes if no seconds are given. */
   holdOpen(seconds?: number): void
+  /** Whether the client has not got the whole response yet. */
+  isAnswering(): boolean
   /** Turns the connection into a WebSocket. False: the request does not ask for one. */
   upgrade(request: SocketRequest): boolean
 }
 
 /** For requests without a connection. */
-export const NO_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
+export const NO_PEER: Peer = {
+  address: () => '',
+  holdOpen: () => undefined,
+  isAnswering: () => false,
+  upgrade: () => false,
+}
 
 /** A request and its state while it is handled. Errors and successes are reported from the same fields. */
 export class RequestContext {
@@ -38,7 +45,7 @@ export class RequestContext {
   readonly requestId: string
   /** The families of the listener that it came to. */
   readonly served: ServedFamilies
-  readonly #peer: Peer
+  readonly peer: Peer
   readonly #forwarded: ForwardedAddresses | undefined
   #address: string | undefined = undefined
   /** On the monotonic clock. */
@@ -82,7 +89,7 @@ export class RequestContext {
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
     this.served = served
-    this.#peer = peer
+    this.peer = peer
     this.#forwarded = forwarded
   }
 
@@ -105,17 +112,17 @@ export class RequestContext {
   get holdOpen(): (seconds?: number) => void {
     return seconds => {
       this.isHeldOpen = true
-      this.#peer.holdOpen(seconds)
+      this.peer.holdOpen(seconds)
     }
   }
 
   /** Turns the connection into a WebSocket; false if the request does not ask for one. */
   upgrade(request: SocketRequest): boolean {
-    return this.#peer.upgrade(request)
+    return this.peer.upgrade(request)
   }
 
   #readAddress(): string {
-    const address = this.#peer.address()
+    const address = this.peer.address()
     return this.#forwarded?.read(address, this.headers.get('x-forwarded-for')) ?? address
   }
 }

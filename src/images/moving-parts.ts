@@ -114,8 +114,8 @@ export const drawAurora: DrawMoving = (sketch, { sky }, moment) => {
   const { h } = sky.at(-1) as Colour
   for (const { top, hue, start } of CURTAINS) {
     const foot = (x: number) =>
-      top + 9 * sway(moment, 1, x / 300 + start) + 4 * sway(moment, -2, x / 110) + (start - 0.3) * x * 0.05
-    const height = (x: number) => 15 + 6 * sway(moment, 2, x / 70 + start) + 4 * sway(moment, -3, x / 31)
+      top + 9 * sway(moment, 1, x / 300 + start) + 4 * sway(moment, -1, x / 110) + (start - 0.3) * x * 0.05
+    const height = (x: number) => 15 + 6 * sway(moment, 1, x / 90 + start) + 3 * sway(moment, -1, x / 47)
     for (const [ink, share] of [
       [colour(0.5, 0.1, h + hue), 1],
       [colour(0.72, 0.14, h + hue), 0.42],
@@ -131,12 +131,12 @@ export const drawAurora: DrawMoving = (sketch, { sky }, moment) => {
   }
 }
 
-const FLAKES = 40
+const FLAKES = 14
 
 export const drawSnow: DrawMoving = (sketch, { sun }, moment) => {
   for (let flake = 0; flake < FLAKES; flake++) {
     const near = flake % 3
-    const y = (sketch.height + 8) * wayAt(moment, 1 + near, flake * 0.618) - 4
+    const y = (sketch.height + 8) * wayAt(moment, 1 + (near >> 1), flake * 0.618) - 4
     const x = ((flake * 83.7) % sketch.width) + 9 * sway(moment, 2, flake / 7)
     sketch.circle(sun, x, y, 0.6 + near * 0.45)
   }

@@ -6,8 +6,6 @@ import type { Log } from '../kit/telemetry/log.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
 import type { Broadcast, LiveChannels } from '../media/live-channels.ts'
-import type { Recording } from '../media/recording.ts'
-import { RecordingReceiver } from '../media/recording-receiver.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
@@ -16,13 +14,13 @@ import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
+import { EmbeddedRecordings, type Recorded } from './embedded-recordings.ts'
 import { type Channel, type MayPublish, openUnlessAway, type SessionRefusal } from './may-publish.ts'
 
 const ADAPTER = 'embedded'
 export const REPORT_MILLISECONDS = 5000
 /** A publisher that sent nothing since the last report is not reported as alive. */
 const QUIET_MILLISECONDS = REPORT_MILLISECONDS
-const CLOSE_AGAIN_MILLISECONDS = 5000
 /** More ends than this are not remembered while the store is away: those sessions fall silent. */
 const MOST_UNCLOSED = 10_000
 
@@ -56,27 +54,21 @@ interface Session extends SessionId {
   readonly meter: EncoderMeter
 }
 
-/** The recording of a session. */
-interface Recorded {
-  readonly video_id: string
-  readonly receiver: RecordingReceiver
-}
-
 export class EmbeddedIngest implements Ingest {
   readonly #options: EmbeddedOptions
   readonly #sessions = new Map<string, Session>()
   readonly #closing = new Set<Promise<void>>()
   /** Sessions that ended while the store did not answer, and when. */
   readonly #unclosed = new Map<Session, number>()
-  /** The sessions of each video whose recording is not complete. */
-  readonly #unrecorded = new Map<string, SessionId[]>()
-  /** Recordings that are being closed, or could not be a short time ago. */
-  readonly #closingRecordings = new Set<string>()
+  /** Undefined: broadcasts are not recorded. */
+  readonly #recordings: EmbeddedRecordings | undefined
   readonly #startedAt: number
   #isPastForgotten = false
 
   constructor(options: EmbeddedOptions) {
     this.#options = options
+    const { recordings } = options
+    this.#recordings = recordings && new EmbeddedRecordings({ ...options, recordings })
     this.#startedAt = options.clock.now()
   }
 
@@ -94,14 +86,13 @@ export class EmbeddedIngest implements Ingest {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const { video_id } = past
-      const recording = video_id === null ? undefined : await this.#reopen(video_id)
-      if (video_id !== null && recording !== undefined) this.#noteUnrecorded(video_id, id)
+      const recording = video_id === null ? undefined : await this.#recordings?.reopen(video_id, id)
       if (past.ended_at !== null && recording === undefined) continue
       const now = lastHeard(past, recording?.milliseconds, clock.now())
       await store.commands.closeSession({ ...id, now })
     }
     this.#isPastForgotten = true
-    this.#settleLater(this.#reopenInterrupted())
+    if (this.#recordings !== undefined) this.#settleLater(this.#recordings.reopenInterrupted())
   }
 
   async authorize(
@@ -207,20 +198,14 @@ export class EmbeddedIngest implements Ingest {
 
   /** Closes the recordings whose streams have ended. Called every second. */
   async closeRecordings(): Promise<void> {
-    const { recordings, store } = this.#options
     const published = new Set(this.#sessions.values().map(({ recorded }) => recorded?.video_id))
-    const idle =
-      recordings?.openIds.filter(id => !published.has(id) && !this.#closingRecordings.has(id)) ?? []
-    if (idle.length === 0) return
-    const running = await store.streams.runningVideos(idle)
-    for (const id of idle) if (!running.has(id)) this.#settleLater(this.#closeRecording(id))
+    await this.#recordings?.closeEnded(published)
   }
 
   /** Resolves when the store knows of all sessions that ended, and all recordings are on disk. */
   async settle(): Promise<void> {
     await Promise.all(this.#closing)
-    const { recordings } = this.#options
-    await Promise.all(recordings?.openIds.map(id => this.#closeRecording(id)) ?? [])
+    await this.#recordings?.closeAll()
   }
 
   #has({ user_id }: Channel): boolean {
@@ -255,7 +240,9 @@ export class EmbeddedIngest implements Ingest {
     session.isPending = false
     if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
     log.info({ user_id, stream_id: opened.stream_id }, 'broadcast started')
-    session.recorded = this.#record(opened, session)
+    const { video_id } = opened
+    session.recorded =
+      video_id === null ? undefined : this.#recordings?.record({ ...opened, video_id }, session, user_id)
     if (session.recorded !== undefined) session.broadcast?.packager.attach(session.recorded.receiver)
   }
 
@@ -266,39 +253,8 @@ export class EmbeddedIngest implements Ingest {
     known.close()
   }
 
-  /** Starts or continues the recording, on the clock of the stream: a marker then has the same position in both. */
-  #record({ video_id, started_at }: OpenedSession, session: Session): Recorded | undefined {
-    const { recordings, clock, log } = this.#options
-    if (recordings === undefined || video_id === null) return undefined
-    const { user_id } = session.channel
-    this.#noteUnrecorded(video_id, session)
-    const start = Date.parse(started_at)
-    const receiver = new RecordingReceiver(() => clock.now() - start)
-    const open = async () => {
-      const recording = await recordings.record(video_id, {
-        onPause: reason => log.warn({ user_id, video_id, reason }, 'recording stopped'),
-        onResume: () => log.info({ user_id, video_id }, 'recording resumed'),
-      })
-      receiver.begin(recording)
-      await recording.started
-      await this.#noteRecording(video_id)
-    }
-    void open().catch(error => log.warn({ user_id, video_id, error: String(error) }, 'recording failed'))
-    return { video_id, receiver }
-  }
-
-  async #noteRecording(video_id: string): Promise<void> {
-    const { store, watchUrl } = this.#options
-    await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
-  }
-
-  #noteUnrecorded(video_id: string, { adapter, server, session }: SessionId): void {
-    const sessions = this.#unrecorded.get(video_id) ?? []
-    this.#unrecorded.set(video_id, [...sessions, { adapter, server, session }])
-  }
-
   #start(session: Session): PublishGrant {
-    const { channels, recordings, thumbnails, log } = this.#options
+    const { channels, thumbnails, log } = this.#options
     const { login, user_id } = session.channel
     const onTooLarge = () => {
       log.warn(
@@ -314,9 +270,7 @@ export class EmbeddedIngest implements Ingest {
       user_id,
       keyFrame: () => broadcast.packager.keyFrame(),
       keep: async jpeg => {
-        const { video_id, receiver } = session.recorded ?? {}
-        if (video_id !== undefined && receiver?.recording?.isDiscarded === false)
-          await recordings?.keepThumbnail(video_id, jpeg)
+        if (session.recorded !== undefined) await this.#recordings?.keepThumbnail(session.recorded, jpeg)
       },
     })
     return {
@@ -351,6 +305,7 @@ export class EmbeddedIngest implements Ingest {
     try {
       await this.#closeLate(ended)
       log.info({ user_id }, 'broadcast stopped')
+      if (ended.recorded !== undefined) await this.#recordings?.endStretch(ended.recorded)
     } catch (error) {
       log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
       if (!(error instanceof Unavailable || error instanceof Conflict)) this.#unclosed.delete(ended)
@@ -362,42 +317,5 @@ export class EmbeddedIngest implements Ingest {
     const now = this.#unclosed.get(ended) ?? this.#options.clock.now()
     await this.#options.store.commands.closeSession({ adapter, server, session, now })
     this.#unclosed.delete(ended)
-  }
-
-  async #closeRecording(video_id: string): Promise<void> {
-    const { store, clock, log, recordings } = this.#options
-    this.#closingRecordings.add(video_id)
-    try {
-      const isKept = await recordings?.close(video_id)
-      // The store may not have answered when the recording began.
-      if (isKept) await this.#noteRecording(video_id)
-      for (const id of this.#unrecorded.get(video_id) ?? [])
-        await store.commands.noteRecorded({ ...id, now: clock.now() })
-      this.#unrecorded.delete(video_id)
-    } catch (error) {
-      log.warn({ video_id, error: String(error) }, 'closing a recording failed; trying again')
-      setTimeout(() => this.#closingRecordings.delete(video_id), CLOSE_AGAIN_MILLISECONDS).unref()
-      return
-    }
-    this.#closingRecordings.delete(video_id)
-  }
-
-  async #reopen(video_id: string): Promise<Recording | undefined> {
-    const { recordings, log } = this.#options
-    try {
-      return await recordings?.reopen(video_id)
-    } catch (error) {
-      log.warn({ video_id, error: String(error) }, 'opening an interrupted recording failed')
-      return undefined
-    }
-  }
-
-  async #reopenInterrupted(): Promise<void> {
-    const { recordings, log } = this.#options
-    try {
-      await recordings?.reopenInterrupted()
-    } catch (error) {
-      log.warn({ error: String(error) }, 'opening interrupted recordings failed')
-    }
   }
 }

@@ -4,6 +4,7 @@
  */
 import { NetworkShares } from '../kit/queues/network-shares.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
+import { type Answer, Answers } from './answers.ts'
 import { MediaMemory } from './media-memory.ts'
 import { Packager } from './packager.ts'
 import { readPacket } from './packet.ts'
@@ -12,6 +13,8 @@ import type { MediaMessage } from './rtmp/publisher.ts'
 /** Requests that wait, over all broadcasts (D-258). */
 const MAX_WAITING = 5000
 const ENDED_MILLISECONDS = 60_000
+/** A client that takes nothing for so long is disconnected; the longest wait is shorter. */
+const IDLE_SECONDS = 20
 const DEFAULT_MEMORY_MEBIBYTES = 1024
 /** A broadcast is begun if at least a group of pictures of usual size fits. */
 const BROADCAST_BYTES = 2 * 1024 * 1024
@@ -29,11 +32,14 @@ export class LiveChannels {
   readonly #readable = new Map<string, Broadcast>()
   readonly #removals = new Map<Broadcast, Timer>()
   readonly #waiting = new NetworkShares(MAX_WAITING)
+  readonly #answers = new Answers()
   readonly #memory: MediaMemory
+  readonly idleSeconds: number
   #received = 0
 
-  constructor({ memoryMebibytes = DEFAULT_MEMORY_MEBIBYTES }: { memoryMebibytes?: number } = {}) {
+  constructor({ memoryMebibytes = DEFAULT_MEMORY_MEBIBYTES, idleSeconds = IDLE_SECONDS } = {}) {
     this.#memory = new MediaMemory(memoryMebibytes * 1024 * 1024)
+    this.idleSeconds = idleSeconds
   }
 
   /** Whether there is memory for another broadcast; what others need not keep is removed first (D-257). */
@@ -117,6 +123,11 @@ export class LiveChannels {
   /** Takes a place among the requests that wait; returns how to leave it, or undefined if there is none. */
   takePlace(address: string): (() => void) | undefined {
     return this.#waiting.take(address)
+  }
+
+  /** A part or a segment is being sent. */
+  sending(answer: Answer, { packager }: Broadcast, sequence: number): void {
+    this.#answers.add(answer, () => packager.has(sequence))
   }
 
   /** Of a channel whose publisher reconnects again and again, the last broadcast can still be read. */

@@ -22,27 +22,20 @@
  * - A sequence number is used once, and its bytes never change.
  */
 import { type BucketSize, refill, type TokenBucket } from '../kit/queues/token-buckets.ts'
-import {
-  isStartOfDecoding,
-  MAX_CONFIG_BYTES,
-  readConfig,
-  sameConfig,
-  type TrackConfig,
-} from './codec-config.ts'
+import { isStartOfDecoding, type TrackConfig } from './codec-config.ts'
+import type { Cadence } from './cut-planner.ts'
 import { fragment, initSegment } from './fmp4.ts'
+import { KeptGroup } from './kept-group.ts'
 import type { MediaMemory } from './media-memory.ts'
 import type { Packet } from './packet.ts'
 import { partName, type Variant } from './playlist.ts'
 import { type Reader, Readers, type Unanswered } from './readers.ts'
 import type { RecordedPart } from './recording.ts'
-import { type Cadence, Segmenter } from './segmenter.ts'
+import { Segmenter } from './segmenter.ts'
+import { sameTracks, Tracks } from './tracks.ts'
 import { type PlaylistRequest, SegmentWindow } from './window.ts'
 
 const NEEDED_MILLISECONDS = 60_000
-/** Of a group of pictures that is kept for the first reader. */
-const MAX_GROUP_BYTES = 8 * 1024 * 1024
-/** What a packet takes beside its data. */
-const PACKET_BYTES = 500
 /** A broadcast whose other track has not appeared by then is without it. */
 const DECIDED_MILLISECONDS = 1000
 /** Breaks that are followed at once. Each makes a segment, so a publisher that does nothing else has to wait. */
@@ -69,23 +62,15 @@ export interface PartReceiver {
   segmentEnded(): void
 }
 
-type Kind = Packet['kind']
-
 export class Packager {
   readonly #options: PackagerOptions
   readonly #now: () => number
   readonly #readers = new Readers()
   readonly #window: SegmentWindow
   readonly #cadence: Cadence = { targetSeconds: undefined, partSeconds: undefined, fragments: 0 }
-  /** The last configuration of each kind, and what was read of one that frames have used. */
-  readonly #configs: Partial<Record<Kind, Packet>> = {}
-  readonly #tracks: Partial<Record<Kind, TrackConfig>> = {}
-  /** The tracks in the order of a file. */
-  #list: readonly TrackConfig[] = []
-  readonly #isUnread: Partial<Record<Kind, boolean>> = {}
+  readonly #tracks = new Tracks()
+  readonly #group: KeptGroup
   #keyFrame: Packet | undefined
-  #group: Packet[] = []
-  #groupBytes = 0
   /** Whether it is known which tracks there are. */
   #isDecided = false
   #firstTimestamp: number | undefined
@@ -106,13 +91,19 @@ export class Packager {
     this.#now = options.now ?? (() => performance.now())
     this.#breaks = { points: BREAKS.capacity, at: this.#now() }
     this.#window = new SegmentWindow(options.memory)
+    this.#group = new KeptGroup(options.memory)
   }
 
   publish(packet: Packet): void {
     if (this.hasEnded) return
     this.#bytes += packet.data.length
-    if (packet.role === 'config') this.#keepConfig(packet)
-    else if (this.#readTrack(packet)) this.#receive(packet)
+    if (packet.role === 'config') {
+      this.#tracks.keepConfig(packet)
+      return
+    }
+    const track = this.#tracks.read(packet)
+    if (track === 'changed') this.#dropGroup(packet.kind)
+    if (track !== 'unknown') this.#receive(packet)
   }
 
   /** The publisher has disconnected. What is in the window can be read until `close`. */
@@ -120,7 +111,7 @@ export class Packager {
     if (this.hasEnded) return
     this.#segmenter?.flush()
     this.#segmenter = undefined
-    this.#dropGroup()
+    this.#group.drop()
     this.#keyFrame = undefined
     this.hasEnded = true
     this.#changed()
@@ -147,7 +138,7 @@ export class Packager {
 
   /** The codecs of its tracks, as players know them. */
   get codecs(): string[] {
-    return this.#list.map(({ codecString }) => codecString)
+    return this.#tracks.list.map(({ codecString }) => codecString)
   }
 
   /** What the broadcast consists of. */
@@ -192,6 +183,11 @@ export class Packager {
     return this.#window.segment(sequence)
   }
 
+  /** Whether a segment is in memory, complete or not. */
+  has(sequence: number): boolean {
+    return this.#window.keeps(sequence)
+  }
+
   /** A part, or the one that comes next as soon as it is there. */
   async part(sequence: number, index: number, reader: Reader): Promise<Blob | Unanswered> {
     this.#ask()
@@ -231,32 +227,6 @@ export class Packager {
     return this.#receiver !== undefined || isAskedFor
   }
 
-  /** A configuration is read with the first frame that uses it: a publisher may send any number of them. */
-  #keepConfig(packet: Packet): void {
-    const { kind, codec, data } = packet
-    if (data.length > MAX_CONFIG_BYTES) return
-    const known = this.#configs[kind]
-    if (known?.codec === codec && Buffer.compare(known.data, data) === 0) return
-    this.#configs[kind] = packet
-    this.#isUnread[kind] = true
-  }
-
-  /** Whether the frame can be decoded. */
-  #readTrack({ kind, codec, data }: Packet): boolean {
-    const known = this.#tracks[kind]
-    if (known?.codec === codec && codec !== 'mp3' && this.#isUnread[kind] !== true) return true
-    const source = codec === 'mp3' ? { codec, data } : this.#configs[kind]
-    const track = source?.codec === codec ? readConfig(source) : undefined
-    if (track === undefined) return false
-    this.#isUnread[kind] = false
-    if (known !== undefined && sameConfig(known, track)) return true
-    this.#tracks[kind] = track
-    this.#list = [this.#tracks.video, this.#tracks.audio].filter(each => each !== undefined)
-    // What was kept needs the former one.
-    if (known !== undefined) this.#dropGroup()
-    return true
-  }
-
   #receive(packet: Packet): void {
     const { kind, timestamp } = packet
     this.#firstTimestamp ??= timestamp
@@ -267,44 +237,31 @@ export class Packager {
     if (isKey && kind === 'video') this.#keyFrame = packet
     if (isKey && this.#isPackaging && !this.#isNeeded) this.#rest()
     if (this.#isPackaging) this.#package(packet)
-    else this.#keepGroup(packet, isKey)
+    else {
+      this.#group.keep(packet, isKey)
+      if (this.#isNeeded) this.#begin()
+    }
     if (!this.#isDecided) this.#decide()
   }
 
   #decide(): void {
-    const hasBoth = this.#tracks.video !== undefined && this.#tracks.audio !== undefined
     const passed = Math.abs((this.#timestamp - (this.#firstTimestamp ?? 0)) | 0)
-    if (!hasBoth && passed < DECIDED_MILLISECONDS) return
+    if (!this.#tracks.hasBoth && passed < DECIDED_MILLISECONDS) return
     this.#isDecided = true
     if (this.#isNeeded) this.#begin()
     this.#changed()
   }
 
-  #keepGroup(packet: Packet, isKey: boolean): void {
-    if (isKey) this.#dropGroup()
-    else if (this.#group.length === 0) return
-    const bytes = packet.data.length + PACKET_BYTES
-    if (this.#groupBytes + bytes > MAX_GROUP_BYTES) this.#dropGroup()
-    else {
-      this.#group.push(packet)
-      this.#groupBytes += bytes
-      this.#options.memory.add(bytes)
-      if (this.#isNeeded) this.#begin()
-    }
-  }
-
-  #dropGroup(): void {
-    this.#options.memory.add(-this.#groupBytes)
-    this.#group = []
-    this.#groupBytes = 0
+  /** What was kept needs the former configuration. */
+  #dropGroup(changed: Packet['kind']): void {
+    this.#group.drop()
+    if (changed === 'video') this.#keyFrame = undefined
   }
 
   #begin(): void {
-    if (this.#isPackaging || !this.#isDecided || this.#group.length === 0) return
-    const group = this.#group
-    this.#dropGroup()
+    if (this.#isPackaging || !this.#isDecided || this.#group.isEmpty) return
     this.#isPackaging = true
-    for (const packet of group) this.#package(packet)
+    for (const packet of this.#group.take()) this.#package(packet)
   }
 
   /** There was no request for a while. */
@@ -317,8 +274,8 @@ export class Packager {
   }
 
   #package(packet: Packet): void {
-    const tracks = this.#list
-    if (this.#segmenter !== undefined && !isSameList(this.#segmenter.tracks, tracks)) this.#break()
+    const tracks = this.#tracks.list
+    if (this.#segmenter !== undefined && !sameTracks(this.#segmenter.tracks, tracks)) this.#break()
     this.#segmenter ??= this.#newStretch(tracks)
     if (this.#segmenter?.push(packet) !== 'break') return
     this.#break()
@@ -358,7 +315,7 @@ export class Packager {
 
   /** Adds an init segment, unless the last one is right. */
   #describe(tracks: readonly TrackConfig[]): void {
-    if (isSameList(this.#initTracks, tracks)) return
+    if (sameTracks(this.#initTracks, tracks)) return
     this.#window.addInit(initSegment(tracks))
     this.#initTracks = tracks
   }
@@ -373,13 +330,4 @@ export class Packager {
     this.#text ??= new Blob([this.#window.playlist(targetSeconds, partSeconds, this.hasEnded)])
     return this.#text
   }
-}
-
-function isSameList(one: readonly TrackConfig[], other: readonly TrackConfig[]): boolean {
-  if (one === other) return true
-  if (one.length !== other.length) return false
-  return one.every((track, index) => {
-    const counterpart = other[index]
-    return counterpart !== undefined && (track === counterpart || sameConfig(track, counterpart))
-  })
 }

@@ -74,6 +74,11 @@ export class RecordingPlaylist {
     this.#entry.to = Math.max(to, this.#entry.from)
   }
 
+  /** What follows has another init segment. */
+  endStretch(): void {
+    this.#endEntry()
+  }
+
   /** What is complete, while the recording grows; undefined before the first entry. */
   get growing(): string | undefined {
     return this.#hasEntries ? this.#write('EVENT', []) : undefined

@@ -11,23 +11,15 @@
  * soon as it can; what is missing is a gap (D-262). The file is created with the first part.
  *
  * What must hold:
- * - In each track, decode times never go back, whatever publishers and clocks do.
+ * - In each track, decode times never go back, whatever publishers and clocks do (`recording-clock.ts`).
  * - The playlist lists only what was written.
  */
 import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { TrackConfig } from './codec-config.ts'
-import { initSegment, VIDEO_TIMESCALE } from './fmp4.ts'
-import {
-  type FragmentRun,
-  fragmentSpan,
-  HEADER_BYTES,
-  type InitTrack,
-  readFragment,
-  readHeader,
-  readInit,
-  writeTime,
-} from './mp4-reader.ts'
+import { initSegment } from './fmp4.ts'
+import { fragmentSpan, HEADER_BYTES, readFragment, readHeader, writeTime } from './mp4-reader.ts'
+import { RecordingClock } from './recording-clock.ts'
 import {
   createRecordingFile,
   FILE_START,
@@ -45,12 +37,6 @@ import type { CutPart } from './segmenter.ts'
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
 /** After a failure, the next attempt. */
 const RETRY_MILLISECONDS = 5000
-/** Further behind the clock of the stream, the clock was set, or the encoder counts another time. */
-const DRIFT_MILLISECONDS = 30_000
-/** Encoders are that inexact about the time of sound: less than the length of a frame. */
-const OVERLAP_MILLISECONDS = 15
-const TICKS = VIDEO_TIMESCALE / 1000
-
 export interface RecordedPart extends Omit<CutPart, 'bytes'> {
   /** A fragment of MP4, as its bytes in order. The first has all but samples. */
   readonly pieces: readonly Uint8Array[]
@@ -78,15 +64,6 @@ interface Pending {
   endsSegment: boolean
 }
 
-interface Stretch {
-  readonly id: object
-  readonly tracks: readonly InitTrack[]
-  /** Added to its decode times, by track. */
-  readonly shifts: ReadonlyMap<number, number>
-  /** Added to its times, in milliseconds. */
-  readonly milliseconds: number
-}
-
 export class Recording {
   readonly #options: RecordingOptions
   readonly #playlist: RecordingPlaylist
@@ -98,9 +75,7 @@ export class Recording {
   #last: Pending | undefined
   #pendingBytes = 0
   #writing: Promise<void> | undefined
-  #stretch: Stretch | undefined
-  /** Where each kind of track ends, in ticks. */
-  readonly #ends = { video: 0, audio: 0 }
+  readonly #clock = new RecordingClock()
   #pausedFor: string | undefined
   #retryAt = 0
   #hasFragments = false
@@ -145,8 +120,7 @@ export class Recording {
 
   /** Milliseconds since the start of the stream that it has; undefined before the first fragment. */
   get milliseconds(): number | undefined {
-    const { video, audio } = this.#ends
-    return this.#hasFragments ? Math.round(Math.max(video, audio) / TICKS) : undefined
+    return this.#hasFragments ? this.#clock.milliseconds : undefined
   }
 
   /** How many bytes of the file can be read. */
@@ -171,10 +145,10 @@ export class Recording {
     const runs = readFragment(moof)
     if (runs === undefined || runs.length === 0) return
     const clock = position - part.behind
-    const isNew = this.#pausedFor !== undefined || this.#isNewStretch(part, runs, clock)
+    const isNew = this.#pausedFor !== undefined || this.#clock.isNewStretch(part, runs, clock)
     // Decoders start with a picture that needs no other.
     if (isNew && !part.isIndependent) return
-    const stretch = isNew ? this.#beginStretch(part, runs, clock) : this.#stretch
+    const stretch = isNew ? this.#clock.beginStretch(part, runs, clock) : this.#clock.stretch
     if (stretch === undefined) return
     const shifted = runs.map(run => {
       const baseDecodeTime = Math.max(0, run.baseDecodeTime + (stretch.shifts.get(run.trackId) ?? 0))
@@ -194,7 +168,7 @@ export class Recording {
     }
     if (this.#pausedFor !== undefined) this.#options.onResume()
     this.#pausedFor = undefined
-    this.#stretch = stretch
+    this.#clock.stretch = stretch
     const { tracks } = stretch
     const initAt = this.#queued + start.length
     const at = initAt + init.length
@@ -202,7 +176,7 @@ export class Recording {
     const items: FileItem[] = isNew
       ? [{ kind: 'init', at: initAt, size: init.length, tracks }, fragment]
       : [fragment]
-    this.#noteEnds(shifted, tracks)
+    this.#clock.noteEnds(shifted, tracks)
     this.#queued += bytes
     this.#pendingBytes += bytes
     this.#last = { pieces, items, bytes, endsSegment: false }
@@ -213,6 +187,15 @@ export class Recording {
   /** What was written last is a whole segment: it must survive a power loss. */
   endSegment(): void {
     if (this.#last !== undefined) this.#last.endsSegment = true
+  }
+
+  /** The publisher has left: the playlist lists all that was written. The next one begins another stretch. */
+  async endStretch(): Promise<void> {
+    const ended = this.#clock.stretch
+    while (this.#writing !== undefined) await this.#writing
+    if (this.#clock.stretch !== ended || this.#closing !== undefined) return
+    this.#playlist.endStretch()
+    this.#text = undefined
   }
 
   /** Its video was deleted: nothing more is written, and the file is the caller's to delete. */
@@ -272,40 +255,6 @@ export class Recording {
     this.#pausedFor = reason
   }
 
-  #isNewStretch({ stretch }: RecordedPart, runs: readonly FragmentRun[], clock: number): boolean {
-    const known = this.#stretch
-    if (known === undefined || known.id !== stretch) return true
-    const at = runStart(runs, known.tracks)
-    return at === undefined || clock - at - known.milliseconds > DRIFT_MILLISECONDS
-  }
-
-  /** At the position by the clock, but after all that was recorded before. */
-  #beginStretch(part: RecordedPart, runs: readonly FragmentRun[], clock: number): Stretch | undefined {
-    const tracks = readInit(Buffer.from(initSegment(part.tracks)))
-    const at = tracks && runStart(runs, tracks)
-    if (tracks === undefined || at === undefined) return undefined
-    const wasSame = this.#stretch?.id === part.stretch ? this.#stretch.milliseconds : undefined
-    const isDrifting = wasSame === undefined || clock - at - wasSame > DRIFT_MILLISECONDS
-    const wanted = isDrifting ? Math.max(0, Math.round(clock)) - at : wasSame
-    const least = runs.map(run => {
-      const isAudio = tracks.some(({ id, kind }) => id === run.trackId && kind === 'audio')
-      const end = isAudio ? this.#ends.audio / TICKS - OVERLAP_MILLISECONDS : this.#ends.video / TICKS
-      return end - (runStart([run], tracks) ?? at)
-    })
-    const milliseconds = Math.ceil(Math.max(wanted, ...least))
-    const shifts = new Map(tracks.map(({ id, scale }) => [id, Math.round((milliseconds * scale) / 1000)]))
-    return { id: part.stretch, tracks, shifts, milliseconds }
-  }
-
-  #noteEnds(runs: readonly FragmentRun[], tracks: readonly InitTrack[]): void {
-    for (const { trackId, baseDecodeTime, samples } of runs) {
-      const track = tracks.find(({ id }) => id === trackId)
-      if (track === undefined) continue
-      const end = samples.reduce((time, { duration }) => time + duration, baseDecodeTime)
-      this.#ends[track.kind] = Math.max(this.#ends[track.kind], (end * VIDEO_TIMESCALE) / track.scale)
-    }
-  }
-
   /** Writes in order. After a failure the file is cut behind the last whole fragment. */
   async #writeQueue(): Promise<void> {
     try {
@@ -347,7 +296,7 @@ export class Recording {
     const span = fragmentSpan(item.runs, item.tracks)
     if (span === undefined) return
     this.#playlist.add({ at, size, ...span })
-    this.#noteEnds(item.runs, item.tracks)
+    this.#clock.noteEnds(item.runs, item.tracks)
     this.#hasFragments = true
     this.#start()
   }
@@ -375,9 +324,3 @@ export async function writePlaylist(file: string, text: string): Promise<void> {
 
 export const sumBytes = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0)
-
-/** In milliseconds. */
-function runStart([first]: readonly FragmentRun[], tracks: readonly InitTrack[]): number | undefined {
-  const track = tracks.find(({ id }) => id === first?.trackId)
-  return first && track && (first.baseDecodeTime * 1000) / track.scale
-}

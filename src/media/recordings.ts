@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { uuid } from '../kit/id.ts'
 import { LruCache } from '../kit/lru-cache.ts'
 import { fragmentSpan } from './mp4-reader.ts'
 import { Recording, type RecordingOptions, writePlaylist } from './recording.ts'
@@ -10,6 +11,7 @@ import { RecordingSpace, type SpaceLimits } from './recording-space.ts'
 /** A recording, its playlist, its thumbnail, or one of these that was not written to its end. */
 const FILE = /^([0-9]{1,19})\.(?:mp4|m3u8|m3u8\.part|jpg|jpg\.part)$/
 const RECORDING = /^([0-9]{1,19})\.mp4$/
+const FOLDER_ID = 'folder-id'
 /** Playlists of closed recordings that are kept in memory. */
 const MAX_PLAYLISTS = 64
 
@@ -26,7 +28,8 @@ const NO_REPORTS: Reports = { onPause: () => undefined, onResume: () => undefine
 
 /**
  * The recordings of this node: one file per video, named by its id, and next to it the playlist of one that is closed, and a
- * thumbnail. Those of streams that have not ended are open, with a publisher or without.
+ * thumbnail. Those of streams that have not ended are open, with a publisher or without. Nodes may share a folder; its id is how
+ * the store knows which files it has.
  */
 export class Recordings {
   readonly #options: RecordingsOptions
@@ -36,10 +39,29 @@ export class Recordings {
   /** What is being opened or closed: a file is used by one at a time. */
   readonly #busy = new Map<string, Promise<unknown>>()
   readonly #playlists = new LruCache<Blob>(MAX_PLAYLISTS)
+  #folderId: string | undefined
 
   constructor(options: RecordingsOptions) {
     this.#options = options
     this.#space = new RecordingSpace(options.folder, options.space)
+  }
+
+  /** The id of the folder, which it keeps; undefined before the first recording. */
+  async folderId(): Promise<string | undefined> {
+    const file = join(this.#options.folder, FOLDER_ID)
+    const read = async () => (await readFile(file, 'utf8').catch(ifMissing(''))).trim() || undefined
+    this.#folderId ??= await read()
+    if (this.#folderId !== undefined) return this.#folderId
+    try {
+      // Of several processes that share the folder, one creates it.
+      await writeFile(`${file}.${process.pid}`, uuid(), { mode: 0o600, flush: true })
+      await link(`${file}.${process.pid}`, file).catch(() => undefined)
+      await rm(`${file}.${process.pid}`, { force: true })
+    } catch (error) {
+      return ifMissing(undefined)(error as { code?: string })
+    }
+    this.#folderId = await read()
+    return this.#folderId
   }
 
   /** The recording of a video, continued if there is one. */
@@ -85,16 +107,34 @@ export class Recordings {
     return this.#open.get(video_id)
   }
 
-  /** Opens the recordings that a crash has interrupted. */
-  async reopenInterrupted(): Promise<void> {
-    for (const name of await this.#list()) {
-      const id = RECORDING.exec(name)?.[1]
-      if (id === undefined || this.#open.has(id)) continue
-      const handle = await open(this.filePath(id), 'r').catch(() => undefined)
-      const isDone = handle === undefined || (await isClosed(handle))
-      await handle?.close()
-      if (!isDone) await this.reopen(id)
+  /** Opens the recordings that a crash has interrupted, but not those that other nodes may be writing into the same folder. */
+  async reopenInterrupted(isRunning: (video_id: string) => Promise<boolean>): Promise<void> {
+    for (const id of await this.#listRecordings()) {
+      if (this.#open.has(id) || (await this.#isClosed(id)) || (await isRunning(id))) continue
+      await this.reopen(id)
     }
+  }
+
+  /** The videos whose recordings are closed, and their sizes, oldest first. */
+  async closed(): Promise<{ readonly video_id: string; readonly bytes: number }[]> {
+    const found: { video_id: string; bytes: number }[] = []
+    for (const id of await this.#listRecordings()) {
+      if (this.#open.has(id) || this.#busy.has(id) || !(await this.#isClosed(id))) continue
+      const size = await stat(this.filePath(id)).then(each => each.size, ifMissing(undefined))
+      if (size !== undefined) found.push({ video_id: id, bytes: size })
+    }
+    return found.sort((a, b) => Number(BigInt(a.video_id) - BigInt(b.video_id)))
+  }
+
+  /** Deletes the files of a recording that is elsewhere; not its thumbnail, and nothing while it is open. */
+  removeUploaded(video_id: string): Promise<void> {
+    return this.#alone(video_id, async () => {
+      if (this.#open.has(video_id)) return
+      const file = this.filePath(video_id)
+      await rm(Recording.playlistFile(file), { force: true })
+      await rm(file, { force: true })
+      this.#playlists.delete(video_id)
+    })
   }
 
   /** The playlist of a video; undefined if it has none here. */
@@ -206,6 +246,20 @@ export class Recordings {
     } finally {
       if (this.#busy.get(video_id) === done) this.#busy.delete(video_id)
     }
+  }
+
+  async #isClosed(video_id: string): Promise<boolean> {
+    const handle = await open(this.filePath(video_id), 'r').catch(() => undefined)
+    if (handle === undefined) return true
+    try {
+      return await isClosed(handle)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #listRecordings(): Promise<string[]> {
+    return (await this.#list()).flatMap(name => RECORDING.exec(name)?.[1] ?? [])
   }
 
   /** The folder is created with the first recording. */

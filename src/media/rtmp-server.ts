@@ -38,7 +38,7 @@ const MAX_WAITING = 1000
  * What is read of one publisher: 100 Mbit/s, and more for a moment, so that an encoder can catch up. Beyond that its
  * connection is not read, which slows the publisher and costs no memory.
  */
-const INTAKE: BucketSize = { capacity: 32 * 1024 * 1024, fullAfterSeconds: 2.7 }
+const INTAKE: BucketSize = { capacity: 8 * 1024 * 1024, fullAfterSeconds: 0.67 }
 /** Added to the bytes of each message, because every one takes time. */
 const MESSAGE_COST = 200
 /** What is read in one turn of the thread: the runtime hands over half a megabyte, in which there may be 40,000 messages. */

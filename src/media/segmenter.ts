@@ -3,18 +3,11 @@
  * same and time goes forward; where that ends, `push` asks for a break, and the packager continues with another stretch.
  *
  * A sample is complete when the next one of its track has arrived, because only then its duration is known. One track leads:
- * video, or audio if there is no video, or if video has been silent for a second. With each sample of the leading track it is
- * decided whether a part or a segment ends where that sample begins. The cut is made when the other track has come as far,
- * or after `MAX_LAG` without it.
+ * video, or audio if there is no video, or if video has been silent for a second. With each sample of the leading track
+ * `CutPlanner` decides whether a part or a segment ends where that sample begins. The cut is made when the other track has
+ * come as far, or after `MAX_LAG` without it.
  *
  *     packet --> sample waits for its duration --> queue of its track --cut--> fragment --> part
- *
- * A segment ends (D-255)
- * - before a key frame, if the group of pictures that follows would make it longer than the target duration;
- * - without one when it has reached the target duration, unless groups of pictures are known to be about that long.
- *
- * A part ends at the last sample with which it is not longer than its target, and before a key frame. If pictures come so
- * rarely that it would be too short, it ends in the middle of one, and has only sound.
  *
  * What must hold:
  * - A stretch with video starts with a picture that needs no other; what comes before it is dropped.
@@ -23,19 +16,12 @@
  * - No message costs more than its bytes, and what waits to be cut is bounded.
  */
 import { isStartOfDecoding, type TrackConfig } from './codec-config.ts'
-import { fragmentPieces, type Sample, timescale, VIDEO_TIMESCALE } from './fmp4.ts'
+import { type Cadence, type Cut, CutPlanner, SECOND } from './cut-planner.ts'
+import { fragmentPieces, type Sample, timescale } from './fmp4.ts'
 import type { Packet } from './packet.ts'
 
-/** Positions are counted in ticks, of which a millisecond has 90. */
-const TICKS = VIDEO_TIMESCALE / 1000
-const SECOND = VIDEO_TIMESCALE
-const [MIN_TARGET, MAX_TARGET] = [2 * SECOND, 4 * SECOND]
-/** Durations of segments are compared with the target after rounding (RFC 8216, 4.3.3.1). */
-const ROUNDING = 0.49 * SECOND
-const PART_TARGET = 0.5 * SECOND
-const MIN_PART = 0.85
-/** Part targets are a multiple of this. */
-const PART_STEP = 0.01 * SECOND
+/** Of a millisecond. */
+const TICKS = SECOND / 1000
 /** A cut does not wait longer for the track that is behind. */
 const MAX_LAG = 0.3 * SECOND
 /** A step of more than this is a jump, and a track without a sample for so long does not lead. */
@@ -46,14 +32,6 @@ const FIRST_DURATION = SECOND / 30
 /** A part is cut when it has this much, so that no timestamps can make it grow. */
 const MAX_PART_SAMPLES = 4096
 const MAX_PART_BYTES = 6 * 1024 * 1024
-
-/** What is decided once for a broadcast, and what its stretches continue. */
-export interface Cadence {
-  /** Seconds. Undefined before the end of the first group of pictures. */
-  targetSeconds: number | undefined
-  partSeconds: number | undefined
-  fragments: number
-}
 
 export interface CutPart {
   /** A fragment of MP4, as its bytes in order. */
@@ -88,11 +66,6 @@ interface Track {
   lastDuration: number
 }
 
-interface Cut {
-  readonly at: number
-  readonly endsSegment: boolean
-}
-
 export class Segmenter {
   readonly tracks: readonly TrackConfig[]
   /** The timestamp that it began with. */
@@ -104,16 +77,11 @@ export class Segmenter {
   #timestamp = 0
   #milliseconds = 0
   #latest = 0
-  /** Where the leading track is; undefined before the stretch has begun. */
-  #leadAt: number | undefined
+  /** Undefined before the stretch has begun. */
+  #planner: CutPlanner | undefined
   #beganAt = 0
-  #segmentAt = 0
-  /** Where the part that is being filled begins, and the one that is cut next. */
-  #partAt = 0
+  /** Where the part that is cut next begins. */
   #cutAt = 0
-  #groupAt = 0
-  #lastGroup = Number.POSITIVE_INFINITY
-  #cuts: Cut[] = []
   #samples = 0
   #bytes = 0
 
@@ -144,7 +112,7 @@ export class Segmenter {
     const track = packet.kind === 'video' ? this.#video : this.#audio
     if (track === undefined) return 'dropped'
     const isKey = packet.kind === 'audio' || isStartOfDecoding(track.config, packet)
-    if (this.#leadAt === undefined) {
+    if (this.#planner === undefined) {
       if (track !== (this.#video ?? this.#audio) || !isKey) return 'dropped'
       this.#begin(packet.timestamp)
     }
@@ -160,21 +128,20 @@ export class Segmenter {
 
   /** Cuts everything: the stretch has ended. */
   flush(): void {
-    if (this.#leadAt === undefined) return
+    const planner = this.#planner
+    if (planner === undefined) return
     const leading = this.#video?.pending === undefined ? this.#audio : this.#video
-    let end = this.#leadAt
+    let end = planner.leadAt
     for (const track of [this.#video, this.#audio]) {
       if (track?.lastTime === undefined) continue
       const endTime = track.lastTime + track.lastDuration
       this.#complete(track, endTime)
       if (track === leading) end = Math.max(end, toTicks(track, endTime))
     }
-    this.#cadence.targetSeconds ??= toTargetSeconds(end - this.#beganAt)
-    this.#cutLongPart(end)
-    for (const cut of this.#cuts) this.#cut(cut)
-    this.#cuts = []
-    this.#cut({ at: end, endsSegment: true }, Number.POSITIVE_INFINITY)
-    this.#leadAt = undefined
+    const cuts = planner.finish(end)
+    for (const [index, cut] of cuts.entries())
+      this.#cut(cut, index === cuts.length - 1 ? Number.POSITIVE_INFINITY : cut.at)
+    this.#planner = undefined
   }
 
   #begin(timestamp: number): void {
@@ -183,11 +150,10 @@ export class Segmenter {
     this.#milliseconds = timestamp
     this.#latest = timestamp
     this.#beganAt = timestamp * TICKS
-    this.#leadAt = this.#beganAt
-    this.#segmentAt = this.#beganAt
-    this.#partAt = this.#beganAt
     this.#cutAt = this.#beganAt
-    this.#groupAt = this.#beganAt
+    const hasVideo = this.#video !== undefined
+    const hasBoth = hasVideo && this.#audio !== undefined
+    this.#planner = new CutPlanner(this.#cadence, { hasVideo, hasBoth }, this.#beganAt)
   }
 
   #isBreak(track: Track, milliseconds: number): boolean {
@@ -206,7 +172,7 @@ export class Segmenter {
     this.#samples += 1
     this.#bytes += data.length
     const at = toTicks(track, decodeTime)
-    if (this.#leads(track, at)) this.#lead(at, isKey && track === this.#video)
+    if (this.#leads(track, at)) this.#planner?.lead(at, isKey && track === this.#video, this.#isFull)
   }
 
   #leads(track: Track, at: number): boolean {
@@ -229,83 +195,21 @@ export class Segmenter {
     track.lastDuration = duration
   }
 
-  /** Decides what ends where this sample of the leading track begins. */
-  #lead(at: number, isKey: boolean): void {
-    const previous = this.#leadAt ?? at
-    if (at <= previous) return
-    this.#cutLongPart(at)
-    if (isKey) {
-      this.#lastGroup = at - this.#groupAt
-      this.#groupAt = at
-      this.#cadence.targetSeconds ??= toTargetSeconds(this.#lastGroup)
-    }
-    const startsGroup = isKey && this.#lastGroup >= this.#partTarget
-    if (this.#isSegmentEnd(at, at - previous, isKey)) this.#plan(at, true)
-    else if (at > this.#partAt && (startsGroup || this.#isFull)) this.#plan(at, false)
-    this.#leadAt = at
-  }
-
-  #isSegmentEnd(at: number, frame: number, isKey: boolean): boolean {
-    const length = at - this.#segmentAt
-    const { targetSeconds } = this.#cadence
-    if (targetSeconds === undefined) {
-      const limit = this.#video === undefined ? MIN_TARGET : MAX_TARGET
-      if (length + frame / 2 <= limit) return false
-      this.#cadence.targetSeconds = limit / SECOND
-      return true
-    }
-    const target = targetSeconds * SECOND
-    if (isKey) return length + this.#lastGroup > target + ROUNDING
-    const isRegular = Math.max(this.#lastGroup, at - this.#groupAt) <= target + ROUNDING
-    if (this.#video !== undefined && isRegular) return length + frame > target + ROUNDING
-    // Where it is nearest to the target.
-    return length + frame / 2 > target
-  }
-
   get #isFull(): boolean {
     return this.#samples > MAX_PART_SAMPLES || this.#bytes > MAX_PART_BYTES
   }
 
-  get #partTarget(): number {
-    return (this.#cadence.partSeconds ?? PART_TARGET / SECOND) * SECOND
-  }
-
-  /** Cuts parts so that the sample that begins here does not make one too long. */
-  #cutLongPart(at: number): void {
-    const lastAt = this.#leadAt ?? at
-    if (at - this.#partAt > this.#partTarget) this.#cadence.partSeconds ??= this.#choosePartTarget(at, lastAt)
-    while (at - this.#partAt > this.#partTarget) {
-      const filled = lastAt - this.#partAt
-      const isLongEnough = filled >= MIN_PART * this.#partTarget
-      const isAlone = this.#video === undefined || this.#audio === undefined
-      if (isLongEnough || (isAlone && filled > 0)) this.#plan(lastAt, false)
-      else this.#plan(isAlone ? at : this.#partAt + this.#partTarget, false)
-    }
-  }
-
-  /** Half a second, unless so few pictures come that parts of whole pictures would be shorter. */
-  #choosePartTarget(at: number, lastAt: number): number {
-    if (lastAt - this.#partAt >= MIN_PART * PART_TARGET) return PART_TARGET / SECOND
-    return (Math.ceil((at - this.#partAt) / PART_STEP) * PART_STEP) / SECOND
-  }
-
-  #plan(at: number, endsSegment: boolean): void {
-    this.#cuts.push({ at, endsSegment })
-    this.#partAt = at
-    if (endsSegment) this.#segmentAt = at
-  }
-
   #cutReady(): void {
-    while (this.#cuts.length > 0) {
-      const [cut] = this.#cuts
+    for (;;) {
+      const cut = this.#planner?.next
       if (cut === undefined || !this.#isReady(cut.at)) return
-      this.#cuts.shift()
-      this.#cut(cut)
+      this.#planner?.shift()
+      this.#cut(cut, cut.at)
     }
   }
 
   #isReady(at: number): boolean {
-    if (this.#isFull || (this.#leadAt ?? at) - at >= MAX_LAG) return true
+    if (this.#isFull || (this.#planner?.leadAt ?? at) - at >= MAX_LAG) return true
     return [this.#video, this.#audio].every(
       track =>
         track === undefined ||
@@ -314,7 +218,7 @@ export class Segmenter {
   }
 
   /** @param upTo samples that begin before this are part of it */
-  #cut({ at, endsSegment }: Cut, upTo = at): void {
+  #cut({ at, endsSegment }: Cut, upTo: number): void {
     const runs = [this.#video, this.#audio].flatMap(track => {
       if (track === undefined) return []
       const samples = this.#takeSamples(track, upTo)
@@ -350,11 +254,6 @@ export class Segmenter {
     track.queue = queue.slice(count)
     return count === queue.length ? queue : queue.slice(0, count)
   }
-}
-
-/** The target duration for a first group of pictures. */
-function toTargetSeconds(group: number): number {
-  return Math.round(Math.min(Math.max(group, MIN_TARGET), MAX_TARGET) / SECOND)
 }
 
 const toTicks = ({ scale }: Track, decodeTime: number): number => (decodeTime * SECOND) / scale

@@ -24,8 +24,10 @@ const MAX_BYTES = 24 * 1024 * 1024
 const PART_BYTES = 1000
 
 interface Part {
-  /** Its bytes; of a complete segment they are those of the segment. */
-  blob: Blob
+  /** Its bytes until it is asked for, and from then on. */
+  pieces: readonly Uint8Array[]
+  blob: Blob | undefined
+  readonly bytes: number
   readonly seconds: number
   readonly isIndependent: boolean
 }
@@ -41,7 +43,8 @@ interface Segment {
   readonly parts: Part[]
   seconds: number
   bytes: number
-  /** Undefined: it is being filled. */
+  isComplete: boolean
+  /** All of it, from the first request on: players that are close to live ask for parts alone. */
   blob: Blob | undefined
   /** When it left the playlist, on the clock of `trim`. */
   leftAt: number | undefined
@@ -72,14 +75,14 @@ export class SegmentWindow {
 
   /** The last complete segment that is listed. */
   get last(): { readonly sequence: number } | undefined {
-    return this.#segments.findLast(({ blob }) => blob !== undefined)
+    return this.#segments.findLast(({ isComplete }) => isComplete)
   }
 
   /** The highest bit rate of a segment. */
   get bitsPerSecond(): number {
     return Math.max(
       0,
-      ...this.#segments.map(({ bytes, seconds, blob }) => (blob ? (bytes * 8) / seconds : 0)),
+      ...this.#segments.map(({ bytes, seconds, isComplete }) => (isComplete ? (bytes * 8) / seconds : 0)),
     )
   }
 
@@ -95,24 +98,16 @@ export class SegmentWindow {
 
   addPart({ pieces, seconds, isIndependent }: CutPart, startsAt: number): void {
     const segment = this.#open ?? this.#begin(startsAt)
-    const blob = toBlob(pieces)
-    segment.parts.push({ blob, seconds, isIndependent })
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+    segment.parts.push({ pieces, blob: undefined, bytes, seconds, isIndependent })
     segment.seconds += seconds
-    segment.bytes += blob.size
-    this.#count(blob.size + PART_BYTES)
+    segment.bytes += bytes
+    this.#count(bytes + PART_BYTES)
   }
 
   endSegment(): void {
     const segment = this.#open
-    if (segment === undefined) return
-    const blob = new Blob(segment.parts.map(part => part.blob))
-    segment.blob = blob
-    let at = 0
-    for (const part of segment.parts) {
-      const { size } = part.blob
-      part.blob = blob.slice(at, at + size)
-      at += size
-    }
+    if (segment !== undefined) segment.isComplete = true
   }
 
   /**
@@ -124,7 +119,7 @@ export class SegmentWindow {
     let listedSeconds = 0
     let listed = 0
     for (const segment of this.#segments.toReversed()) {
-      if (segment.blob === undefined || segment.leftAt !== undefined) continue
+      if (!segment.isComplete || segment.leftAt !== undefined) continue
       const isEnough = listed >= MIN_SEGMENTS && listedSeconds >= MIN_SECONDS
       if (isEnough || listed >= MAX_SEGMENTS) segment.leftAt = now
       else {
@@ -150,12 +145,21 @@ export class SegmentWindow {
     return this.#inits.get(index)
   }
 
+  /** Whether it has a segment, complete or not. */
+  keeps(sequence: number): boolean {
+    return this.#find(sequence) !== undefined
+  }
+
   segment(sequence: number): Blob | undefined {
-    return this.#find(sequence)?.blob
+    const segment = this.#find(sequence)
+    if (segment?.isComplete !== true) return undefined
+    segment.blob ??= join(segment.parts)
+    return segment.blob
   }
 
   part(sequence: number, index: number): Blob | undefined {
-    return this.#find(sequence)?.parts[index]?.blob
+    const part = this.#find(sequence)?.parts[index]
+    return part && shared(part)
   }
 
   /** The name of the part that comes next. */
@@ -177,11 +181,11 @@ export class SegmentWindow {
 
   playlist(targetSeconds: number, partSeconds: number, hasEnded: boolean): string {
     const segments = this.#segments.filter(({ leftAt }) => leftAt === undefined)
-    const firstWithParts = segments.filter(({ blob }) => blob !== undefined).length - SEGMENTS_WITH_PARTS
+    const firstWithParts = segments.filter(({ isComplete }) => isComplete).length - SEGMENTS_WITH_PARTS
     const listed = segments.map(
       (segment, index): ListedSegment => ({
         ...segment,
-        seconds: segment.blob && segment.seconds,
+        seconds: segment.isComplete ? segment.seconds : undefined,
         parts: index < firstWithParts ? [] : segment.parts,
       }),
     )
@@ -191,7 +195,7 @@ export class SegmentWindow {
 
   get #open(): Segment | undefined {
     const last = this.#segments.at(-1)
-    return last?.blob === undefined ? last : undefined
+    return last?.isComplete === true ? undefined : last
   }
 
   #begin(startsAt: number): Segment {
@@ -201,7 +205,8 @@ export class SegmentWindow {
     if (isDiscontinuous) this.#discontinuities += 1
     const segment: Segment = {
       ...{ sequence: this.#sequence, init: this.#lastInit, isDiscontinuous, startsAt, parts: [] },
-      ...{ discontinuities: this.#discontinuities, seconds: 0, bytes: 0, blob: undefined, leftAt: undefined },
+      ...{ discontinuities: this.#discontinuities, seconds: 0, bytes: 0, isComplete: false },
+      ...{ blob: undefined, leftAt: undefined },
     }
     this.#sequence += 1
     this.#segments.push(segment)
@@ -222,7 +227,7 @@ export class SegmentWindow {
   #mayRemove(targetSeconds: number): boolean {
     const [first, ...rest] = this.#segments
     if (first?.leftAt !== undefined) return true
-    const seconds = rest.reduce((sum, segment) => sum + (segment.blob ? segment.seconds : 0), 0)
+    const seconds = rest.reduce((sum, segment) => sum + (segment.isComplete ? segment.seconds : 0), 0)
     return seconds >= TARGETS * targetSeconds && rest.length > 0
   }
 
@@ -240,5 +245,26 @@ export class SegmentWindow {
   }
 }
 
-/** Responses send from its bytes without a copy of them. */
-const toBlob = (pieces: readonly Uint8Array[]): Blob => new Blob(pieces as Uint8Array<ArrayBuffer>[])
+/**
+ * The bytes of a part as all answers send them: responses do that without a copy of a blob. It is made with the first request,
+ * because its memory is returned late: the runtime does not count it when it decides when to collect.
+ */
+function shared(part: Part): Blob {
+  part.blob ??= toBlob(part.pieces)
+  part.pieces = []
+  return part.blob
+}
+
+/** One blob of all parts, which are slices of it from now on. */
+function join(parts: readonly Part[]): Blob {
+  const joined = toBlob(parts.flatMap<Uint8Array | Blob>(({ blob, pieces }) => blob ?? pieces))
+  let at = 0
+  for (const part of parts) {
+    part.blob = joined.slice(at, at + part.bytes)
+    part.pieces = []
+    at += part.bytes
+  }
+  return joined
+}
+
+const toBlob = (pieces: readonly (Uint8Array | Blob)[]): Blob => new Blob(pieces as BlobPart[])

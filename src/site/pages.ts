@@ -175,7 +175,7 @@ export class Pages {
   }
 
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
-    const { signUp, siteTokens } = this.#services
+    const { signUp, siteTokens, bucketUrls } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
     const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
@@ -187,7 +187,7 @@ export class Pages {
       }),
     )
     const headers = new Headers({
-      ...pageHeaders({ hasScript, media: page.media }),
+      ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
       'X-Request-Id': context.requestId,
     })
     if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))

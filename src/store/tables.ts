@@ -19,6 +19,7 @@ export const WORLD_TABLES = [
   'campaign_drop_benefits',
   'campaign_drops',
   'campaigns',
+  'recording_files',
   'organization_entitlements',
   'entitlement_organizations',
   'entitlement_benefits',

@@ -141,6 +141,21 @@ describe('a live channel of the demo', () => {
     expect(page).not.toContain('does not play on this page')
   })
 
+  test('the home page plays the one with the most viewers', async () => {
+    const page = await (await get('/', { headers: { Accept: 'text/html' } })).text()
+    expect(page).toContain(`/live/${first().user_login}.m3u8`)
+  })
+
+  test('its page adds no viewer to those that are invented, and does to others', async () => {
+    const invented = async (user_id: string) =>
+      (await json(`/site/broadcast?user_id=${user_id}`)).broadcast.hasInventedViewers
+    expect(await invented(first().user_id)).toBe(true)
+    const { id } = demo.world.offline
+    await control('PUT', `/channels/${id}/stream`, {})
+    expect(await invented(id)).toBeUndefined()
+    await control('DELETE', `/channels/${id}/stream`)
+  })
+
   test('its invented viewers stay when a player sends heartbeats; those of other channels are counted', async () => {
     const post = (path: string, body: object) => get(path, { method: 'POST', body: JSON.stringify(body) })
     const watch = async (login: string) => {

@@ -1,10 +1,8 @@
 /** Broadcasts on nodes with embedded media servers: viewers, operators and encoders may come to any of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
-import { FLV_HEADER, TAG_HEADER_BYTES } from '../../src/media/flv.ts'
-import { decodeIndex, INDEX_BYTES } from '../../src/media/flv-index.ts'
 import { FakeNginx } from '../ingest/media-api.ts'
 import { Node, startTwoNodes, type TwoNodes } from '../support/cli/nodes.ts'
 import { endAllProcesses } from '../support/cli/strand-process.ts'
@@ -182,27 +180,39 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       broadcaster.stop()
     })
 
-    test('307 to the node that has the recording, once; 206 of a range there', async () => {
+    test('307 to the node that has the recording, once; 206 of a range there, while the stream runs', async () => {
       const channel = await newChannel()
       const broadcaster = await accepted(one, channel.key)
-      await Bun.sleep(1500)
-      broadcaster.stop()
       const [video] = await until(
         () => videosOf(channel),
         rows => rows.length === 1,
       )
-      const path = `/videos/${video?.id}.flv`
-      await until(
-        async () => (await fetch(`${one.url}${path}`, { method: 'HEAD' })).headers.get('content-length'),
-        length => Number(length) > 1000,
+      const playlist = await until(
+        () => fetch(`${one.url}/videos/${video?.id}.m3u8`),
+        ({ status }) => status === 200,
       )
-      expect(existsSync(join(recordingsOf('one'), `${video?.id}.flv`))).toBe(true)
-      const answer = await ask(two, path)
-      expect([answer.status, answer.headers.get('location')]).toEqual([307, `${one.url}${path}?redirected=1`])
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-      expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
-      const range = await fetch(`${two.url}${path}`, { headers: { Range: 'bytes=0-2' } })
-      expect([range.status, await range.text()]).toEqual([206, 'FLV'])
+      // What comes before is the time until the first frame, a gap.
+      const [, size, at] = (await playlist.text()).match(/BYTERANGE:([0-9]+)@([0-9]+)\n[0-9]+\.mp4\n$/) ?? []
+      expect(existsSync(join(recordingsOf('one'), `${video?.id}.mp4`))).toBe(true)
+      for (const type of ['m3u8', 'mp4']) {
+        const path = `/videos/${video?.id}.${type}`
+        const answer = await ask(two, path)
+        expect([answer.status, answer.headers.get('location')]).toEqual([
+          307,
+          `${one.url}${path}?redirected=1`,
+        ])
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+        expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
+      }
+      const headers = { Range: `bytes=${at}-${Number(at) + Number(size) - 1}` }
+      const range = await fetch(`${two.url}/videos/${video?.id}.mp4`, { headers })
+      const bytes = Buffer.from(await range.arrayBuffer())
+      expect([range.status, bytes.length, bytes.toString('latin1', 4, 8)]).toEqual([
+        206,
+        Number(size),
+        'moof',
+      ])
+      broadcaster.stop()
     })
   })
 
@@ -352,8 +362,11 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     const streams = await Promise.all(channels.map(channel => isLiveOn(two, channel)))
     await isLiveOn(two, left)
 
-    // Recordings are written every second.
-    await Bun.sleep(1500)
+    const [video] = await videosOf(moved)
+    await until(
+      () => readdirSync(recordingsOf('two')),
+      names => names.includes(`${video?.id}.mp4`),
+    )
     one.pause('SIGSTOP')
     await third.stop('SIGKILL')
     const [lostAt, polls] = [performance.now(), nginx.polls]
@@ -392,14 +405,15 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       broadcaster.stop()
     }
     // A shared folder: one recording, from before the move to its end, and every node that has the folder serves it.
-    const [video] = await videosOf(moved)
-    const index = await until(
-      () => indexOf(readFileSync(join(recordingsOf('two'), `${video?.id}.flv`))),
-      each => each !== undefined,
+    await until(
+      () => ask(two, `/videos/${video?.id}.mp4`, { method: 'HEAD' }),
+      ({ status }) => status === 200,
     )
-    expect(index?.keyFrames[0]?.milliseconds).toBeLessThan(2000)
-    expect(index?.milliseconds).toBeGreaterThan(SILENT_MILLISECONDS - 6000)
-    for (const node of [two, third]) expect((await ask(node, `/videos/${video?.id}.flv`)).status).toBe(200)
+    const [recorded] = await readMp4(readFileSync(join(recordingsOf('two'), `${video?.id}.mp4`)))
+    expect(recorded?.samples[0]?.seconds).toBeLessThan(2)
+    expect(recorded?.samples.at(-1)?.seconds).toBeGreaterThan(SILENT_MILLISECONDS / 1000 - 6)
+    for (const node of [two, third])
+      expect((await ask(node, `/videos/${video?.id}.mp4`, { method: 'HEAD' })).status).toBe(200)
     await third.stop()
     await nginx.stop()
   }, 120_000)
@@ -439,9 +453,3 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     after.stop()
   })
 })
-
-/** The index that a recording has when its broadcast has ended; undefined until then. */
-function indexOf(file: Buffer) {
-  const index = decodeIndex(file.subarray(FLV_HEADER.length + TAG_HEADER_BYTES).subarray(0, INDEX_BYTES))
-  return index?.bytes === file.length ? index : undefined
-}

@@ -140,7 +140,7 @@ async function play(world: Channels, late: Late, each: Happening): Promise<void>
 }
 
 describe('a directory that reads details later', () => {
-  test('shows what one shows that has read everything, whatever happens in between', () =>
+  test('property: shows what one shows that has read everything, whatever happens in between', () =>
     fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 40 }), fc.nat(6), async (happenings, entriesAgo) => {
         const world = started(20)

@@ -145,14 +145,14 @@ describe('the directory', () => {
     expect(begin()).toEqual([2, one.id])
   })
 
-  test('a walk shows what is live throughout exactly once, whatever changes and whichever process answers', () => {
+  test('property: a walk shows what is live throughout exactly once, whatever changes and whichever process answers', () => {
     fc.assert(
       fc.property(course, each => promiseHolds(play(each, ordinary))),
       { numRuns: runs(2000) },
     )
   })
 
-  test('the test above catches a directory that ranks by current counts', () => {
+  test('property: the test above catches a directory that ranks by current counts', () => {
     class Forgetful extends Directory {
       override page(filter: StreamFilter, { cursorState: _, ...window }: PageRequest): StreamPage {
         return super.page(filter, window)
@@ -166,7 +166,7 @@ describe('the directory', () => {
     expect(check.failed).toBe(true)
   })
 
-  test('the test above catches processes that each take the moment of arrival for the point of the walk', () => {
+  test('property: the test above catches processes that each take the moment of arrival for the point of the walk', () => {
     class Hasty extends Directory {
       readonly #points = new Map<string, FeedPoint>()
 
@@ -215,7 +215,7 @@ describe('the directory', () => {
     }
   })
 
-  test('any filter gives what a plain search gives, forward and back, whatever the page size', () => {
+  test('property: any filter gives what a plain search gives, forward and back, whatever the page size', () => {
     const some = (names: readonly string[]) =>
       fc.option(fc.array(fc.constantFrom(...names), { maxLength: 3 }), { nil: undefined })
     const row = fc.record({ viewers: fc.nat(4), game: fc.nat(2), language: fc.constantFrom('en', 'de') })

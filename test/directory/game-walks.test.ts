@@ -104,7 +104,7 @@ const isCaught = (make: MakeDirectory): boolean =>
   ).failed
 
 describe('walks through the top games', () => {
-  test('a game with a live stream throughout appears exactly once, with the totals of the first page, on any process', () => {
+  test('property: a game with a live stream throughout appears exactly once, with the totals of the first page, on any process', () => {
     fc.assert(
       fc.property(course, each => promiseHolds(play(each, ordinary))),
       { numRuns: runs(1000) },

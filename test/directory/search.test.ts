@@ -80,7 +80,7 @@ const change = fc.oneof(
 )
 
 describe('searches in the directory', () => {
-  test('find what a look at every stream finds, in the same order, after any changes', () => {
+  test('property: find what a look at every stream finds, in the same order, after any changes', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), changes => {
         const world = new World()
@@ -119,7 +119,7 @@ describe('searches in the directory', () => {
     expect(walk(node.directory, 'ott', 2)).toEqual(['otter'])
   })
 
-  test('the sorted list is that of a plain sort, however many changes wait', () => {
+  test('property: the sorted list is that of a plain sort, however many changes wait', () => {
     const step = fc.record({ index: fc.nat(3000), text: fc.option(word), read: fc.boolean() })
     fc.assert(
       fc.property(

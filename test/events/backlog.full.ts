@@ -21,7 +21,7 @@ async function createBench(
   lane: string | null,
   postgresUrl?: string,
 ): Promise<StorePlace> {
-  const place = await createStorePlace(engine, { ...(postgresUrl !== undefined && { postgresUrl }) })
+  const place = await createStorePlace(engine, { postgresUrl })
   const store = await openStore(place, 2)
   await addClient(store)
   await addBroadcaster(store)

@@ -27,7 +27,7 @@ const bookmark: fc.Arbitrary<Bookmark> = fc.record({
 })
 const binding = fc.string({ unit: 'grapheme', maxLength: 80 })
 
-test('a cursor opens to the bookmark it was made from, in the characters that need no encoding', () => {
+test('property: a cursor opens to the bookmark it was made from, in the characters that need no encoding', () => {
   fc.assert(
     fc.property(binding, bookmark, (bound, mark) => {
       const cursor = cursors.seal(bound, mark)
@@ -69,7 +69,7 @@ test('no single character of 100 cursors can be changed, left out or added', () 
   }
 })
 
-test('a cursor opens for its binding only', () => {
+test('property: a cursor opens for its binding only', () => {
   fc.assert(
     fc.property(binding, binding, bookmark, (bound, other, mark) => {
       fc.pre(bound !== other)
@@ -79,7 +79,7 @@ test('a cursor opens for its binding only', () => {
   )
 })
 
-test('any other text is no cursor, and nothing is thrown', () => {
+test('property: any other text is no cursor, and nothing is thrown', () => {
   const bytes = fc.uint8Array({ maxLength: 80 }).map(each => Buffer.from(each).toString('base64url'))
   const versioned = fc
     .uint8Array({ maxLength: 80 })

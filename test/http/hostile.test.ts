@@ -725,7 +725,7 @@ for (const engine of engines) {
       })
     })
 
-    test('any query string and any body get a JSON answer that is not our fault', async () => {
+    test('property: any query string and any body get a JSON answer that is not our fault', async () => {
       const { world } = server
       const targets: readonly Ask[] = [
         { method: 'GET', path: '/helix/entitlements/drops', token: world.client.app_token },

@@ -94,7 +94,7 @@ describe('first', () => {
     })
   }
 
-  test('no text is ever taken for a number that it does not spell', () => {
+  test('property: no text is ever taken for a number that it does not spell', () => {
     const texts = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 6 }).map(text => text.toWellFormed()),
       fc.stringMatching(/^[-+ 0-9.eExX_]{1,6}$/),
@@ -230,7 +230,7 @@ describe('decoding', () => {
     expect(decode('')).toBe('')
   })
 
-  test('any well-formed text survives it', () => {
+  test('property: any well-formed text survives it', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), text => {
         fc.pre(text.isWellFormed())
@@ -241,7 +241,7 @@ describe('decoding', () => {
     )
   })
 
-  test('any bytes decode exactly if they are UTF-8, and are refused if not', () => {
+  test('property: any bytes decode exactly if they are UTF-8, and are refused if not', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 8 }), bytes => {
         const text = [...bytes].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
@@ -288,7 +288,7 @@ describe('decoding', () => {
     expect(parseQuery('?a=1')).toEqual([['?a', '1']])
   })
 
-  test('a query string without encoding is read as the same one beside an encoded piece', () => {
+  test('property: a query string without encoding is read as the same one beside an encoded piece', () => {
     const piece = fc.oneof(
       fc
         .tuple(
@@ -349,7 +349,7 @@ describe('bodies', () => {
     expect(problemOf(() => parseJsonObject(Uint8Array.of(0x7b, 0xff, 0x7d))).name).toBe('malformed_json')
   })
 
-  test('any JSON value is read as JSON reads it, or refused', () => {
+  test('property: any JSON value is read as JSON reads it, or refused', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         const text = JSON.stringify(value)

@@ -48,7 +48,7 @@ describe('the name of a download', () => {
     )
   })
 
-  test('of any title is one line of ASCII', () => {
+  test('property: of any title is one line of ASCII', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), title => {
         expect(attachment(title, '7')).toMatch(

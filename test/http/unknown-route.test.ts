@@ -216,7 +216,7 @@ onEachStore('a path without an operation', { streams: 3 }, server => {
     }
   })
 
-  test('4xx for any path and method, never 5xx', async () => {
+  test('property: 4xx for any path and method, never 5xx', async () => {
     const segment = fc.oneof(
       fc.constantFrom(...HELIX_OPERATIONS.flatMap(({ path }) => path.split('/').slice(1))),
       fc.webSegment(),

@@ -295,7 +295,7 @@ onEachStore('pictures over HTTP', {}, server => {
     })
   })
 
-  test('any path below /images is answered with 200, 400 or 404', async () => {
+  test('property: any path below /images is answered with 200, 400 or 404', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'users',

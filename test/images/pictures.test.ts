@@ -57,7 +57,7 @@ function isInside(points: readonly Point[], at: Point): boolean {
 }
 
 describe('pictures', () => {
-  test('every kind, id, size and format is a valid file of that size, and always the same one', async () => {
+  test('property: every kind, id, size and format is a valid file of that size, and always the same one', async () => {
     await fc.assert(
       fc.asyncProperty(kinds, ids, sides, sides, async (kind, id, width, height) => {
         const png = { kind, id, width, height, format: 'png' } as const

@@ -119,7 +119,7 @@ for (const engine of engines) {
       { minLength: 1, maxLength: 6 },
     )
 
-    test('lost, doubled and shuffled callbacks lead to the state of the media server', async () => {
+    test('property: lost, doubled and shuffled callbacks lead to the state of the media server', async () => {
       await fc.assert(
         fc.asyncProperty(broadcasts, fc.boolean(), async (plan, restarts) => {
           // Long enough after the run before: all of it has lapsed.
@@ -169,7 +169,7 @@ for (const engine of engines) {
       )
     })
 
-    test('the recorded requests, whole or not, lead to the state of the media server', async () => {
+    test('property: the recorded requests, whole or not, lead to the state of the media server', async () => {
       const recorded = readFileSync('test/fixtures/nginx-rtmp.txt', 'utf8')
         .split('\n')
         .filter(line => line.startsWith('app='))

@@ -120,7 +120,7 @@ test('the metrics of the server show when the last backup was made, also one bes
 })
 
 describe('a backup that is not what was written', () => {
-  test('a flipped byte is found, wherever it is', async () => {
+  test('property: a flipped byte is found, wherever it is', async () => {
     const whole = readFileSync(backup)
     const edges = [0, 100, 124, 148, 257, 511, 512, whole.length - 1, whole.length - 1025]
     const altered = fresh('altered.tar')
@@ -140,7 +140,7 @@ describe('a backup that is not what was written', () => {
     await fc.assert(fc.asyncProperty(place, fc.nat(7), flip), { numRuns: runs(300) })
   }, 60_000)
 
-  test('one that was cut off, or has something behind its end, is found', async () => {
+  test('property: one that was cut off, or has something behind its end, is found', async () => {
     const whole = readFileSync(backup)
     const altered = fresh('cut.tar')
     const lengths = fc.nat(whole.length - 1)

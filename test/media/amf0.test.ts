@@ -37,7 +37,7 @@ test('values survive encoding and decoding', () => {
   )
 })
 
-test('any bytes give values or a protocol error', () => {
+test('property: any bytes give values or a protocol error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), bytes => {
       try {

@@ -126,7 +126,7 @@ test('limits: chunk size, message length, chunk streams, unfinished messages', (
   refuses(large, 'too many unfinished messages')
 })
 
-test('any bytes give messages or a protocol error', () => {
+test('property: any bytes give messages or a protocol error', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }), pieces => {
       const reader = new ChunkReader()

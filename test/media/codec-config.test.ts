@@ -125,7 +125,7 @@ test('decoding starts at a picture that needs no other, not at one that only has
   expect(starts(Buffer.concat([start, Buffer.alloc(4_000_000)]))).toBe(false)
 })
 
-test('any bytes give a usable configuration or undefined, in a bounded time', () => {
+test('property: any bytes give a usable configuration or undefined, in a bounded time', () => {
   const known = fc.constantFrom(...Object.values(CONFIGS), MP3_FRAME)
   const damaged = fc
     .tuple(known, fc.array(fc.tuple(fc.nat(120), fc.nat(255)), { maxLength: 4 }), fc.nat(150))

@@ -18,7 +18,7 @@ const [IDLE, BATCH_SIZE, PER_ADDRESS] = [10_000, 500, 40]
 const DEADLINE_MILLISECONDS = 10_000
 const FLOOD_SECONDS = 6
 /** What is read of a publisher: at once, and then in a second. */
-const [BURST_BYTES, BYTES_PER_SECOND] = [34e6, 12.5e6]
+const [BURST_BYTES, BYTES_PER_SECOND] = [8.4e6, 12.5e6]
 const MAX_PAUSE_MILLISECONDS = 5000
 
 let place: StorePlace

@@ -70,7 +70,7 @@ describe('mediabunny reads', () => {
     expect(audio?.samples.every(({ isKey }) => isKey)).toBe(true)
   })
 
-  test('whatever the samples are, each with its time, its bytes and its kind', async () => {
+  test('property: whatever the samples are, each with its time, its bytes and its kind', async () => {
     const samples = fc.array(
       fc.record({
         data: fc.uint8Array({ minLength: 1, maxLength: 50 }),

@@ -38,7 +38,7 @@ describe('of an MP4', () => {
     expect(tracks?.map(({ entry }) => Buffer.from(entry).toString('latin1', 4, 8))).toEqual(['avc1', 'mp4a'])
   })
 
-  test('a fragment is read as it was described, and its time can be set', () => {
+  test('property: a fragment is read as it was described, and its time can be set', () => {
     fc.assert(
       fc.property(samples, samples, fc.nat(2 ** 40), fc.nat(2 ** 40), (pictures, sounds, time, other) => {
         const bytes = fragment(7, [
@@ -62,7 +62,7 @@ describe('of an MP4', () => {
     )
   })
 
-  test('any bytes, and any damage, are read without an error', () => {
+  test('property: any bytes, and any damage, are read without an error', () => {
     const valid = [
       Buffer.from(initSegment([AVC, AAC])),
       moofOf(
@@ -96,7 +96,7 @@ describe('of an MP4', () => {
   })
 })
 
-test('tables of a whole movie: mediabunny reads every sample of any fragments, with times, gaps and changes', async () => {
+test('property: tables of a whole movie: mediabunny reads every sample of any fragments, with times, gaps and changes', async () => {
   const piece = fc.record({
     pictures: samples,
     sounds: samples,

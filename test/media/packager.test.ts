@@ -5,6 +5,7 @@ import { readPacket } from '../../src/media/packet.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { AAC, AVC, audio, avcHeader, CONFIGS, video } from '../support/media/codecs.ts'
 import { type Playlist, parsePlaylist } from '../support/media/hls.ts'
+import { readMp4 } from '../support/media/read-mp4.ts'
 
 const MEBIBYTE = 1024 * 1024
 const reader = { take: () => () => undefined }
@@ -18,8 +19,8 @@ function open({ memory = new MediaMemory(1024 * MEBIBYTE), isRecorded = false } 
     onTooLarge: () => {
       state.isTooLarge = true
     },
-    ...(isRecorded && { onPart: () => undefined }),
   })
+  if (isRecorded) packager.attach({ part: () => undefined, segmentEnded: () => undefined })
   const publish = (message: MediaMessage) => {
     const packet = readPacket(message)
     if (packet !== undefined) packager.publish(packet)
@@ -125,6 +126,22 @@ describe('a broadcast without requests', () => {
     const { segments } = await playlist()
     expect(segments[0]?.sequence).toBeGreaterThan(30)
     expect(segments.some(each => each.isDiscontinuous)).toBe(false)
+  })
+
+  test('has its last key frame as a file, for a thumbnail, and none while its codec changes', async () => {
+    const { packager, publish, send } = open()
+    expect(packager.keyFrame()).toBeUndefined()
+    send(5, 1000)
+    const [track] = await readMp4(packager.keyFrame() ?? new Uint8Array())
+    expect([track?.width, track?.samples.map(({ isKey, data }) => [isKey, data.length])]).toEqual([
+      64,
+      [[true, 1004]],
+    ])
+    publish(video(5000, avcHeader(CONFIGS.avcHigh)))
+    publish(video(5040, AVC.frame()))
+    expect(packager.keyFrame()).toBeUndefined()
+    publish(video(5080, AVC.keyFrame(50)))
+    expect((await readMp4(packager.keyFrame() ?? new Uint8Array()))[0]?.width).toBe(1280)
   })
 
   test('is packaged all the time if it is recorded', () => {

@@ -112,7 +112,7 @@ describe('a message becomes a packet', () => {
   })
 })
 
-test('any bytes give a packet or undefined; the data are the end of the payload, without a copy', () => {
+test('property: any bytes give a packet or undefined; the data are the end of the payload, without a copy', () => {
   const kinds = fc.constantFrom('audio' as const, 'video' as const)
   // Mostly headers that mean something.
   const first = fc.oneof(fc.constantFrom(0x17, 0x27, 0x1c, 0x90, 0x91, 0xa1, 0xaf, 0x2f), fc.nat(255))

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { assertDefined } from '../../src/kit/assert-defined.ts'
 import { readConfig } from '../../src/media/codec-config.ts'
+import type { Cadence } from '../../src/media/cut-planner.ts'
 import { initSegment } from '../../src/media/fmp4.ts'
 import { type Packet, readPacket } from '../../src/media/packet.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
-import { type Cadence, type CutPart, Segmenter } from '../../src/media/segmenter.ts'
+import { type CutPart, Segmenter } from '../../src/media/segmenter.ts'
 import { AAC, AVC, audio, CONFIGS, video } from '../support/media/codecs.ts'
 import { readMp4 } from '../support/media/read-mp4.ts'
 import { runs } from '../support/properties.ts'
@@ -177,7 +178,7 @@ describe('a stretch', () => {
   })
 })
 
-test('however a broadcast is made, mediabunny finds every sample of it, at its time, in parts that obey the rules', async () => {
+test('property: however a broadcast is made, mediabunny finds every sample of it, at its time, in parts that obey the rules', async () => {
   const shape = fc.record({
     rate: fc.constantFrom(10, 15, 23.976, 24, 25, 29.97, 30, 50, 59.94, 60),
     group: fc.integer({ min: 1, max: 300 }),

@@ -11,7 +11,6 @@ import { look } from '../support/browser/look.ts'
 import { openWatched } from '../support/browser/watched-page.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
 import { publishNumbered } from '../support/media/numbered-video.ts'
-import { PackagedBroadcast } from '../support/media/packaged-broadcast.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const APPEARS_MILLISECONDS = 2000
@@ -69,7 +68,6 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
   let page: Page
   let violations: string[]
   let encoder: Bun.Subprocess | undefined
-  let packaged: PackagedBroadcast
   let channel: { id: string; login: string; token: string; password: string }
 
   beforeAll(async () => {
@@ -82,14 +80,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
     channel = { ...offline, login: user?.login ?? '', password: user?.password ?? '' }
     browser = await launchBrowser()
     ;({ page, violations } = await openWatched(browser, server.url))
-    packaged = new PackagedBroadcast(channel.login, '0')
-    await packaged.connect()
-    await packaged.serveTo(page)
   })
   afterAll(async () => {
     encoder?.kill('SIGKILL')
     await encoder?.exited
-    await packaged?.remove()
     await browser.close()
     await server.stop()
   })

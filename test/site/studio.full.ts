@@ -9,7 +9,6 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { DESK, look } from '../support/browser/look.ts'
 import { Encoders, hasEncoder } from '../support/media/encoder.ts'
-import { PackagedBroadcast } from '../support/media/packaged-broadcast.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const LOGIN = 'quiet_heron'
@@ -21,7 +20,6 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
   let context: BrowserContext
   let page: Page
   let encoder: Bun.Subprocess | undefined
-  let packaged: PackagedBroadcast
   const encoders = new Encoders('testsrc2=size=320x180:rate=10')
   const violations: string[] = []
 
@@ -44,13 +42,9 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     })
     page = await context.newPage()
     watch(page)
-    packaged = new PackagedBroadcast(LOGIN, '0')
-    await packaged.connect()
-    await packaged.serveTo(context)
   })
   afterAll(async () => {
     await encoders.remove()
-    await packaged?.remove()
     await browser?.close()
     await server?.stop()
   })
@@ -188,7 +182,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     await page.getByText('Your channel has a new stream key.').waitFor()
     const key = await copy('the stream key')
     expect([key.length, key === old]).toEqual([old?.length ?? 0, false])
-    expect((await fetch(`${server.url}/live/${LOGIN}.flv`, { method: 'HEAD' })).ok).toBe(true)
+    expect((await fetch(`${server.url}/live/${LOGIN}.m3u8`, { method: 'HEAD' })).ok).toBe(true)
   })
 
   test('the end: offline again, and the marker is on the timeline of the video', async () => {

@@ -1,7 +1,7 @@
 /**
  * Watching in a real browser: a channel plays close to live and without a stall, can be rewound and returns, waits for a lost
- * publisher without an error, and its recording plays and seeks, with pins for its markers. The media are made by ffmpeg and
- * packaged as the embedded media server offers them. Latency is measured on the pixels: every picture carries its number.
+ * publisher without an error, and its recording plays and seeks, with pins for its markers. ffmpeg publishes to the embedded
+ * media server. Latency is measured on the pixels: every picture carries its number.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
@@ -10,14 +10,12 @@ import { Lateness, totalOf } from '../support/browser/lateness.ts'
 import { look } from '../support/browser/look.ts'
 import { openWatched } from '../support/browser/watched-page.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
-import { FRAMES_PER_SECOND, SHOWN_NUMBER } from '../support/media/numbered-video.ts'
-import { PackagedBroadcast } from '../support/media/packaged-broadcast.ts'
+import { FRAMES_PER_SECOND, publishNumbered, SHOWN_NUMBER } from '../support/media/numbered-video.ts'
+import { PartTimes } from '../support/media/part-times.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const RUN_SECONDS = 35
 const MAX_LATENCY_MILLISECONDS = 5000
-const VIDEO_ID = '7000000001'
-const SESSION = { adapter: 'embedded', server: 'local' }
 
 /** What was measured, for those who read the output. */
 const note = (line: string) => process.stdout.write(`[watch] ${line}\n`)
@@ -51,54 +49,52 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   let violations: string[]
   let login: string
   let user_id: string
-  let broadcast: PackagedBroadcast
-  let session = 0
-  const heartbeats: number[] = []
-  let alive: ReturnType<typeof setInterval>
+  let video_id: string
+  let ingestUrl: string
+  let encoder: Bun.Subprocess | undefined
+  /** What the page asked for, with the status of the answer. */
+  const answers: (readonly [path: string, status: number])[] = []
 
   beforeAll(async () => {
     server = await startTestServer('sqlite', {
-      config: { listen: { host: 'localhost', port: 0 }, reconnectGraceSeconds: 600 },
+      config: {
+        listen: { host: 'localhost', port: 0 },
+        rtmpListen: { host: '127.0.0.1', port: 0 },
+        record: true,
+        reconnectGraceSeconds: 600,
+      },
     })
     const { offline, users } = server.world
     user_id = offline.id
     login = users.find(user => user.id === offline.id)?.login ?? ''
-    broadcast = new PackagedBroadcast(login, VIDEO_ID)
-    const { store } = server.strand.services
-    alive = setInterval(
-      () =>
-        void store.commands.keepSessionsAlive({ ...SESSION, sessions: [String(session)], now: Date.now() }),
-      5000,
-    )
+    const { body } = await server.call({
+      path: `/helix/streams/key?broadcaster_id=${user_id}`,
+      token: offline.token,
+    })
+    ingestUrl = `rtmp://127.0.0.1:${server.strand.rtmpPort}/live/${body.data[0].stream_key}`
     browser = await launchBrowser()
     ;({ page, violations } = await openWatched(browser, server.url))
-    await broadcast.serveTo(page)
     page.on('response', response => {
-      if (response.url().endsWith('/playback/heartbeat')) heartbeats.push(response.status())
+      answers.push([new URL(response.url()).pathname, response.status()])
     })
   })
   afterAll(async () => {
-    clearInterval(alive)
-    await broadcast?.remove()
+    await stopEncoder()
     await browser?.close()
     await server?.stop()
   })
 
-  /** The publisher connects, as the embedded media server would report it. */
+  /** The publisher connects. Its first segment is complete when this resolves. */
   async function goOnAir(): Promise<void> {
-    const { store } = server.strand.services
-    await broadcast.connect()
-    session += 1
-    const ids = { user_id, stream_id: '6000000001', video_id: VIDEO_ID, watch_url: null }
-    await store.commands.openSession({ ...SESSION, ...ids, session: String(session), now: Date.now() })
-    await store.commands.noteRecording({ video_id: VIDEO_ID, url: '' })
-    await server.settle()
+    encoder = publishNumbered(ingestUrl)
+    await until(async () => (await fetch(`${server.url}/live/${login}.m3u8`)).ok)
+    const [latest] = await server.control('GET', `/videos?user_id=${user_id}&first=1`)
+    video_id = latest.id
   }
 
-  async function goAway(): Promise<void> {
-    await broadcast.disconnect()
-    const { store } = server.strand.services
-    await store.commands.closeSession({ ...SESSION, session: String(session), now: Date.now() })
+  async function stopEncoder(): Promise<void> {
+    encoder?.kill('SIGKILL')
+    await encoder?.exited
   }
 
   const shown = () => page.evaluate<Shown>(SHOWN)
@@ -108,7 +104,15 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   const isMuted = () => page.evaluate<boolean>('document.querySelector("video").muted')
   const volume = () => page.evaluate<number>('document.querySelector("video").volume')
   const isKeyListOpen = () => page.evaluate<boolean>('document.querySelector("dialog").open')
-  const asked = (ending: string) => broadcast.asked.filter(([path]) => path.endsWith(ending)).length
+  const asked = (wanted: string) => answers.filter(([path]) => path === wanted).length
+
+  const loaded = () =>
+    page.evaluate<{ name: string; bytes: number }[]>(
+      "performance.getEntriesByType('resource').map(each => ({ name: new URL(each.name).pathname, bytes: each.encodedBodySize }))",
+    )
+  const scriptBytes = async () =>
+    (await loaded()).filter(({ name }) => name.endsWith('.js')).reduce((sum, { bytes }) => sum + bytes, 0)
+  const isTheatre = () => page.evaluate<boolean>('document.querySelector("[data-theatre]") !== null')
 
   /** Asks until it is so; the time limit is that of the test. */
   async function until(isSo: () => Promise<boolean>): Promise<void> {
@@ -144,7 +148,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     note(`playing ${Math.round(performance.now() - began)} ms after the page was asked for`)
     expect(await isMuted()).toBe(true)
     await untilPlaying()
-    expect(await mode()).toBe('live')
+    expect([await mode(), await page.isVisible('[data-part=rate]')]).toEqual(['live', false])
+    const bytes = await scriptBytes()
+    note(`${bytes} bytes of compressed script`)
+    expect(bytes).toBeWithin(100_000, 150_001)
     await look(page, 'channel-live')
     await page.click('text=Unmute')
     expect(await isMuted()).toBe(false)
@@ -154,10 +161,11 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   test('the viewer of the page is shown at once, and sends heartbeats', async () => {
     const text = async () => (await page.textContent('.masthead .facts')) ?? ''
     await until(async () => /^Viewers ?1(?![0-9])/.test(await text()))
-    expect(heartbeats).toEqual([204])
+    expect(answers.filter(([path]) => path === '/playback/heartbeat')).toEqual([['/playback/heartbeat', 204]])
   })
 
   test(`it plays ${RUN_SECONDS} s without a stall, and close to live`, async () => {
+    const parts = await PartTimes.follow(server.url, login)
     const lateness = await Lateness.of(page)
     await page.evaluate(
       `window.stalls = []; document.querySelector('video').onwaiting = () => stalls.push(Date.now())`,
@@ -166,16 +174,17 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     const latencies: number[] = []
     while (performance.now() - began < RUN_SECONDS * 1000) {
       await Bun.sleep(500)
-      const arrivedAt = broadcast.arrivedAt((await shown()).number)
+      const arrivedAt = parts.arrivedAt((await shown()).number)
       if (arrivedAt !== undefined) latencies.push(Date.now() - arrivedAt)
     }
     const [last, seconds] = [await shown(), (performance.now() - began) / 1000]
+    await parts.stop()
     latencies.sort((a, b) => a - b)
     const [median = 0, most = 0] = [latencies[latencies.length >> 1], latencies.at(-1)]
     note(
       `${latencies.length} samples from packager to screen: median ${median} ms, most ${most} ms; buffered ahead ${last.ahead.toFixed(2)} s`,
     )
-    const pauses = [...(await lateness.stop()), ...broadcast.pauses()].filter(
+    const pauses = [...(await lateness.stop()), ...parts.pauses()].filter(
       ({ milliseconds }) => milliseconds > 2 * PAUSE_MILLISECONDS,
     )
     const isExplained = (stall: number) =>
@@ -197,6 +206,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     expect(time).toBeLessThan(10)
     expect(Math.abs(number / FRAMES_PER_SECOND - time)).toBeLessThan(1)
     await look(page, 'channel-rewound')
+    expect(await page.isVisible('[data-part=rate]')).toBe(true)
     await page.keyboard.press('l')
     await until(async () => (await shown()).time > time + 8)
     await page.keyboard.press('j')
@@ -211,8 +221,11 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await page.getByRole('button', { name: 'Live', exact: true }).click()
     await until(async () => (await mode()) === 'live')
     await untilPlaying()
-    const live = await shown()
-    expect(Date.now() - (broadcast.arrivedAt(live.number) ?? 0)).toBeLessThan(2 * MAX_LATENCY_MILLISECONDS)
+    const parts = await PartTimes.follow(server.url, login)
+    await until(async () => parts.arrivedAt((await shown()).number) !== undefined)
+    const arrivedAt = parts.arrivedAt((await shown()).number) ?? 0
+    expect(Date.now() - arrivedAt).toBeLessThan(2 * MAX_LATENCY_MILLISECONDS)
+    await parts.stop()
   })
 
   test('a broadcast that is paused for long continues where it was', async () => {
@@ -241,6 +254,14 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
     expect(await volume()).toBeCloseTo(0.9)
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowDown')
+    expect(await volume()).toBeCloseTo(0.9)
+    await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
+    await page.keyboard.press(' ')
+    expect([await state(), await page.evaluate('scrollY')]).toEqual(['idle', 0])
+    await page.keyboard.press(' ')
+    await untilPlaying()
     await page.keyboard.press('f')
     await until(() => page.evaluate<boolean>('document.fullscreenElement !== null'))
     await page.keyboard.press('f')
@@ -281,18 +302,23 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await page.fill('input[name=q]', '')
   })
 
-  test('it waits for the publisher without asking for a playlist, returns with it, and remembers the volume', async () => {
-    await goAway()
+  test('it waits for the publisher without asking for a playlist, returns with it, and remembers volume, mute and theatre mode', async () => {
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('m')
+    await page.keyboard.press('t')
+    await stopEncoder()
     await until(async () => (await message()) === 'Waiting for the broadcaster…')
     const playlists = asked(`/live/${login}.m3u8`)
-    const answers = page.waitForResponse(/\/site\/broadcast/)
-    expect((await answers).status()).toBe(200)
+    expect((await page.waitForResponse(/\/site\/broadcast/)).status()).toBe(200)
     // A page that is opened now waits as well.
     await page.reload()
     await until(async () => (await message()) === 'Waiting for the broadcaster…')
     expect((await (await page.waitForResponse(/\/site\/broadcast/)).json()).broadcast.isOnAir).toBe(false)
     expect(asked(`/live/${login}.m3u8`)).toBe(playlists)
+    expect([await isMuted(), await isTheatre()]).toEqual([true, true])
     expect(await volume()).toBeCloseTo(0.9)
+    await page.keyboard.press('m')
+    await page.keyboard.press('t')
     // Another node gets the broadcast: only another page may load from there.
     const reloaded = page.waitForEvent('load')
     const elsewhere = {
@@ -310,7 +336,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await goOnAir()
     await untilPlaying()
     expect(await message()).toBe('')
-    expect(broadcast.asked.filter(([, status]) => status >= 400)).toEqual([])
+    expect(answers.filter(([, status]) => status >= 400)).toEqual([])
   })
 
   test('the page of its video plays while the broadcast runs', async () => {
@@ -321,9 +347,9 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     ] as const)
       await server.execute(
         `insert into video_markers (id, video_id, created_at, description, position_seconds)
-         values ('${9000 + at}', '${VIDEO_ID}', '2026-03-01T12:00:00Z', '${description}', ${at})`,
+         values ('${9000 + at}', '${video_id}', '2026-03-01T12:00:00Z', '${description}', ${at})`,
       )
-    await page.goto(`${server.url}/videos/${VIDEO_ID}?t=0h0m4s`)
+    await page.goto(`${server.url}/videos/${video_id}?t=0h0m4s`)
     await page.waitForSelector('[data-part=bar]:not([hidden])')
     await look(page, 'video-running')
     await page.keyboard.press('k')
@@ -340,9 +366,9 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   test('it reports the end of the broadcast, whose recording remains', async () => {
     await page.goto(`${server.url}/${login}`)
     await untilPlaying()
-    await goAway()
+    await stopEncoder()
     await server.control('DELETE', `/channels/${user_id}/stream`)
-    await broadcast.close()
+    await until(async () => (await fetch(`${server.url}/videos/${video_id}.mp4`, { method: 'HEAD' })).ok)
     await until(async () => (await message()) === 'This broadcast has ended.')
     await until(async () => (await page.textContent('.byline')) === 'Offline')
     await look(page, 'channel-ended')
@@ -353,11 +379,13 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   })
 
   test('the recording is a file that plays from where the link points to, and seeks', async () => {
-    await page.goto(`${server.url}/videos/${VIDEO_ID}?t=0h0m4s`)
+    await page.goto(`${server.url}/videos/${video_id}?t=0h0m4s`)
     // The script that listens to keys is loaded after the page.
     await page.waitForSelector('[data-part=bar]:not([hidden])')
     await look(page, 'video-idle')
-    expect(await page.evaluate('performance.getEntriesByType("resource").length')).toBeGreaterThan(0)
+    // Neither the library nor anything of the video, before it is asked for.
+    expect(await scriptBytes()).toBeWithin(10_000, 30_001)
+    expect((await loaded()).filter(({ name }) => name.startsWith(`/videos/${video_id}.`))).toEqual([])
     await page.evaluate(`(() => {
       const video = document.querySelector('video')
       video.addEventListener('playing', () => { window.startedAt = video.currentTime }, { once: true })
@@ -367,7 +395,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await untilPlaying()
     expect(Math.abs((await page.evaluate<number>('window.startedAt')) - 4)).toBeLessThan(1)
     expect(await page.evaluate('document.querySelector("video").currentSrc')).toBe(
-      `${server.url}/videos/${VIDEO_ID}.mp4`,
+      `${server.url}/videos/${video_id}.mp4`,
     )
     await page.hover('[data-pin="3"]')
     await page.locator('.tip', { hasText: 'The first light over the reef' }).waitFor()
@@ -392,6 +420,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await until(async () => Math.abs((await shown()).time - length / 2) < 3)
     await page.keyboard.press('ArrowRight')
     await until(async () => (await shown()).time > length / 2 + 4)
+    await page.keyboard.press('ArrowLeft')
+    await until(async () => (await shown()).time < length / 2 + 3)
+    await page.keyboard.press('0')
+    await until(async () => (await shown()).time < 3)
     await seek(length - 2)
     await until(() => page.evaluate<boolean>('document.querySelector("video").ended'))
     await until(async () => (await state()) === 'idle')

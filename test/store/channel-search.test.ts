@@ -116,7 +116,7 @@ describe('the end of a prefix', () => {
   const text = fc.string({ unit: points, minLength: 1, maxLength: 3 })
   const bytes = (some: string) => Buffer.from(some, 'utf8')
 
-  test('lies after every text with the prefix and before all others that follow, by code point', () => {
+  test('property: lies after every text with the prefix and before all others that follow, by code point', () => {
     fc.assert(
       fc.property(text, text, (prefix, other) => {
         const end = endOfPrefix(prefix)

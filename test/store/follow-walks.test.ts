@@ -119,7 +119,7 @@ for (const engine of engines) {
     }
 
     test(
-      'followers: a walk shows each steady one once, in order, and the total is exact',
+      'property: a walk of followers shows each steady one once, in order, and the total is exact',
       () =>
         prove({
           pairOf: (user_id, broadcaster_id) => ({ user_id, broadcaster_id }),
@@ -132,7 +132,7 @@ for (const engine of engines) {
     )
 
     test(
-      'followed channels: a walk shows each steady one once, in order, and the total is exact',
+      'property: a walk of followed channels shows each steady one once, in order, and the total is exact',
       () =>
         prove({
           pairOf: (broadcaster_id, user_id) => ({ user_id, broadcaster_id }),

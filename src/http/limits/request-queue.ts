@@ -12,8 +12,9 @@
  * A request that meets either waits here, before its token or input is looked at, first come, first served. After
  * `MAX_WAIT_MILLISECONDS` it is refused with 503. Refusing at once would be worse: callers repeat what was refused, and
  * repeating at once costs as much as the work. If only a `FEW` wait, and for the thread alone, the machine is slow rather than
- * overloaded, for instance while a visitor loads a page with its pictures; they may wait longer. The waiting requests are begun when a place is free, or at the next tick, for
- * `TURN_MILLISECONDS` at a time, so that what never waits (health checks, the control API) is answered in between.
+ * overloaded, for instance while a visitor loads a page with its pictures; they may wait longer. The waiting requests are begun
+ * when a place is free, or at the next tick, for `TURN_MILLISECONDS` at a time, so that what never waits (health checks, the
+ * control API) is answered in between.
  */
 import { Fifo } from '../../kit/queues/fifo.ts'
 import type { Log } from '../../kit/telemetry/log.ts'

@@ -26,8 +26,6 @@ const PART = /^([0-9]{1,12})\.([0-9]{1,6})\.m4s$/
 
 export const isLivePath = (path: string): boolean => path.startsWith('/live/')
 
-/** A client that takes nothing for so long is disconnected; the longest wait is shorter. */
-const IDLE_SECONDS = 20
 /** Of a broadcast on another node that has not been measured yet. */
 const UNKNOWN_BITS_PER_SECOND = 6_000_000
 
@@ -78,22 +76,23 @@ export function answerLive(
 
 async function answerMultivariant(
   login: string,
-  { liveChannels: channels, services }: LiveSources,
+  sources: LiveSources,
   context: RequestContext,
 ): Promise<Response | Refusal> {
+  const { liveChannels: channels } = sources
   const broadcast = channels.find(login)
-  if (broadcast === undefined) return answerElsewhere(login, services, context)
+  if (broadcast === undefined) return answerElsewhere(login, sources, context)
   const { id, packager } = broadcast
   const variant = await packager.variant(waitingReader(channels, context))
   if (typeof variant === 'string') return refuseUnanswered(variant, login, true)
   const text = multivariantPlaylist({ uri: `${login}/${id}/index.m3u8`, ...variant })
-  return answerPlaylist(new Blob([text]), CACHED_BRIEFLY, context)
+  return answerPlaylist(new Blob([text]), CACHED_BRIEFLY, channels, context)
 }
 
 /** A broadcast that another node receives is read there: video passes through one node only. */
 async function answerElsewhere(
   login: string,
-  { store, mediaUrl, demo }: LiveSources['services'],
+  { liveChannels: channels, services: { store, mediaUrl, demo } }: LiveSources,
   context: RequestContext,
 ): Promise<Response | Refusal> {
   const found = await store.streams.broadcastOf(login)
@@ -107,7 +106,7 @@ async function answerElsewhere(
     codecs,
     ...{ width, height, framesPerSecond: encoder?.frames_per_second },
   })
-  return answerPlaylist(new Blob([text]), CACHED_BRIEFLY, context)
+  return answerPlaylist(new Blob([text]), CACHED_BRIEFLY, channels, context)
 }
 
 function answerFile(
@@ -123,14 +122,19 @@ function answerFile(
   const { packager } = broadcast
   if (file === 'index.m3u8') return answerMedia(login, broadcast, channels, services, context)
   const [, init] = INIT.exec(file) ?? []
-  if (init !== undefined) return answerBytes(packager.init(Number(init)), login, context)
+  if (init !== undefined) return answerBytes(packager.init(Number(init)), login, channels, context)
+  const send = (found: Blob | Unanswered | undefined, sequence: number) => {
+    if (found instanceof Blob && context.method !== 'HEAD')
+      channels.sending(context.peer, broadcast, sequence)
+    return answerBytes(found, login, channels, context)
+  }
   const [, whole] = SEGMENT.exec(file) ?? []
-  if (whole !== undefined) return answerBytes(packager.segment(Number(whole)), login, context)
+  if (whole !== undefined) return send(packager.segment(Number(whole)), Number(whole))
   const [, sequence, part] = PART.exec(file) ?? []
   if (sequence === undefined) return undefined
   return packager
     .part(Number(sequence), Number(part), waitingReader(channels, context))
-    .then(found => answerBytes(found, login, context))
+    .then(found => send(found, Number(sequence)))
 }
 
 /** The media playlist: as it is, or as soon as it has a part. */
@@ -157,7 +161,7 @@ async function answerMedia(
       : { sequence: Number(sequence), part: part === null ? undefined : Number(part) }
   const found = await packager.playlist(waitingReader(channels, context), asked)
   if (typeof found === 'string') return refuseUnanswered(found, login, !packager.hasEnded)
-  return answerPlaylist(found, asked === undefined ? CACHED_BRIEFLY : CACHED_FOR_OTHERS, context)
+  return answerPlaylist(found, asked === undefined ? CACHED_BRIEFLY : CACHED_FOR_OTHERS, channels, context)
 }
 
 /** The reader that a request is, if it has to wait. */
@@ -165,7 +169,7 @@ function waitingReader(channels: LiveChannels, context: RequestContext): Reader 
   return {
     take: () => {
       const leave = channels.takePlace(context.address())
-      if (leave !== undefined) context.holdOpen(IDLE_SECONDS)
+      if (leave !== undefined) context.holdOpen(channels.idleSeconds)
       return leave
     },
     get signal() {
@@ -174,19 +178,26 @@ function waitingReader(channels: LiveChannels, context: RequestContext): Reader 
   }
 }
 
-function answerPlaylist(body: Blob, caching: string, context: RequestContext): Response {
+function answerPlaylist(
+  body: Blob,
+  caching: string,
+  channels: LiveChannels,
+  context: RequestContext,
+): Response {
+  context.holdOpen(channels.idleSeconds)
   return respond(body, 'application/vnd.apple.mpegurl', caching, context)
 }
 
 function answerBytes(
   found: Blob | Unanswered | undefined,
   login: string,
+  channels: LiveChannels,
   context: RequestContext,
 ): Response | Refusal {
   if (typeof found === 'string') return refuseUnanswered(found, login, false)
-  return found === undefined
-    ? refuse('not_live', login)
-    : respond(found, 'video/mp4', CACHED_FOR_EVER, context)
+  if (found === undefined) return refuse('not_live', login)
+  context.holdOpen(channels.idleSeconds)
+  return respond(found, 'video/mp4', CACHED_FOR_EVER, context)
 }
 
 function respond(body: Blob, type: string, caching: string, context: RequestContext): Response {
@@ -197,7 +208,6 @@ function respond(body: Blob, type: string, caching: string, context: RequestCont
     'Content-Length': String(body.size),
     'X-Request-Id': context.requestId,
   }
-  context.holdOpen(IDLE_SECONDS)
   return new Response(context.method === 'HEAD' ? null : body, { headers })
 }
 

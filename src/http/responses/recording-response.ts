@@ -3,10 +3,16 @@
  *
  *     /videos/<id>.m3u8    the playlist; it grows while the stream runs
  *     /videos/<id>.mp4     the file, whole or a range; while the stream runs only the ranges that the playlist names
+ *
+ * Where several nodes received the stream, the playlist lists what each of them has, and `?part=2` names the second file (D-261).
+ * What is in the bucket is read there: the playlist names our path, because a signed URL expires (D-263).
  */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import { LruCache } from '../../kit/lru-cache.ts'
+import { type Bucket, objectKey } from '../../media/bucket.ts'
+import { joinPlaylists } from '../../media/joined-playlist.ts'
 import type { Recordings } from '../../media/recordings.ts'
 import type { DemoControls } from '../../operations/demo-controls.ts'
 import { asksToSee } from '../../site/pages.ts'
@@ -34,10 +40,13 @@ const CACHED_BRIEFLY = 'max-age=1'
 /** A client that takes nothing for so long is disconnected. */
 const IDLE_SECONDS = 20
 
+const MAX_PLAYLISTS = 64
 const BOTH_ENDS = /=\s*[0-9]+-[0-9]+\s*$/
 
 interface RecordingSources {
   readonly recordings: Recordings | undefined
+  /** Undefined: recordings are on nodes only. */
+  readonly bucket: Bucket | undefined
   readonly services: MediaNode & { readonly store: Store; readonly demo?: DemoControls }
 }
 
@@ -66,7 +75,7 @@ async function answerHls(
     : refuse('not_found', 'recording of the video', video_id)
 }
 
-/** The playlist that a recording of this node has, or else where it is. */
+/** The playlist of a recording that is here, in the bucket, or on several nodes; or else where it is. */
 async function answerPlaylist(
   video_id: string,
   sources: RecordingSources,
@@ -74,8 +83,9 @@ async function answerPlaylist(
 ): Promise<Response | Refusal> {
   const url = await sources.services.store.videos.recordingUrl(video_id)
   if (url === undefined) return refuse('not_found', 'recording of the video', video_id)
-  const found = await sources.recordings?.playlist(video_id)
-  if (found === undefined) return answerElsewhere(url, video_id, sources, context)
+  const found = await findPlaylist(video_id, sources)
+  if (found === undefined || 'elsewhere' in found)
+    return answerElsewhere(found?.elsewhere ?? url, video_id, sources, context)
   const isGzipped = /\bgzip\b/.test(context.headers.get('accept-encoding') ?? '')
   const body = isGzipped ? await compress(found.text) : found.text
   return respond(context, body, {
@@ -86,18 +96,74 @@ async function answerPlaylist(
   })
 }
 
+/** Playlists of recordings that are complete and not here, by store. */
+const completed = new WeakMap<Store, LruCache<Blob>>()
+
+interface FoundPlaylist {
+  readonly text: Blob
+  readonly isGrowing: boolean
+}
+
+async function findPlaylist(
+  video_id: string,
+  sources: RecordingSources,
+): Promise<FoundPlaylist | { readonly elsewhere: string } | undefined> {
+  const { recordings, services } = sources
+  const { store, mediaUrl } = services
+  const files = await store.recordingFiles.of(video_id)
+  const local = await recordings?.playlist(video_id)
+  const [only] = files
+  if (files.length < 2 && (local !== undefined || only?.state !== 'stored')) return local
+  const folder = await recordings?.folderId()
+  const isGrowing = local?.isGrowing || (await store.streams.runningVideos([video_id])).has(video_id)
+  const latest = files.reduce((a, b) => (b.published_at > a.published_at ? b : a))
+  // Its node has the end.
+  const isElsewhere = latest.folder !== folder && latest.url !== '' && latest.url !== mediaUrl
+  if (isGrowing && isElsewhere) return { elsewhere: latest.url }
+  const cache = completed.get(store) ?? new LruCache<Blob>(MAX_PLAYLISTS)
+  completed.set(store, cache)
+  const version = [video_id, ...files.map(({ changed_at }) => changed_at)].join(' ')
+  const known = isGrowing ? undefined : cache.get(version)
+  if (known !== undefined) return { text: known, isGrowing }
+  const playlists = new Map(await store.recordingFiles.playlistsOf(video_id))
+  const own = files.find(file => file.folder === folder)
+  if (own !== undefined && local !== undefined) playlists.set(own.part, await local.text.text())
+  const parts = files.flatMap(({ part, state, url }) => {
+    const text = playlists.get(part)
+    const name = part === 1 ? `${video_id}.mp4` : `${video_id}.mp4?part=${part}`
+    // Every node serves what is in the bucket.
+    const uri = state === 'stored' || url === '' ? name : `${url}/videos/${name}`
+    return text === undefined ? [] : [{ uri, text }]
+  })
+  if (parts.length === 0) return undefined
+  const text = new Blob([joinPlaylists(parts, isGrowing)])
+  if (!isGrowing) cache.set(version, text)
+  return { text, isGrowing }
+}
+
 /** The file of a recording, or a range of it. */
 async function answerFile(
   video_id: string,
   sources: RecordingSources,
   context: RequestContext,
 ): Promise<Response | Refusal> {
-  const { recordings, services } = sources
+  const { recordings, bucket, services } = sources
   const video = await services.store.videos.find(video_id)
   const url = video && (await services.store.videos.recordingUrl(video_id))
   if (video === undefined || url === undefined) return refuse('not_found', 'recording of the video', video_id)
-  const file = recordings && Bun.file(recordings.filePath(video_id))
-  if (file === undefined || !(await file.exists())) return answerElsewhere(url, video_id, sources, context)
+  const part = readPart(context)
+  const files = await services.store.recordingFiles.of(video_id)
+  const stored = files.find(each => each.part === part)
+  if (stored === undefined && part !== 1) return refuse('not_found', 'recording of the video', video_id)
+  const isHere = files.length === 0 || stored?.folder === (await recordings?.folderId())
+  const file = isHere && recordings ? Bun.file(recordings.filePath(video_id)) : undefined
+  const disposition = isDownload(context) ? attachment(video.title, video_id, part) : undefined
+  if (file === undefined || !(await file.exists())) {
+    if (stored?.state !== 'stored' || bucket === undefined)
+      return answerElsewhere(stored?.url ?? url, video_id, sources, context)
+    const method = context.method === 'HEAD' ? 'HEAD' : 'GET'
+    return redirect(bucket.viewerUrl(objectKey(stored), method, disposition), context)
+  }
   const open = recordings?.find(video_id)
   const size = open?.bytes ?? file.size
   const asked = context.headers.get('range')
@@ -110,15 +176,19 @@ async function answerFile(
     'Content-Type': 'video/mp4',
     'Cache-Control': CACHED,
     'Accept-Ranges': 'bytes',
-    ...(isDownload(context) && { 'Content-Disposition': attachment(video.title, video_id) }),
+    ...(disposition !== undefined && { 'Content-Disposition': disposition }),
   }
   if (range === 'unsatisfiable')
     return respond(context, null, { ...headers, 'Content-Range': `bytes */${total}` }, 416)
   if (range === undefined) return respond(context, file, headers)
   const { from, to } = range
-  const part = { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${total}` }
-  return respond(context, file.slice(from, to), part, 206)
+  const some = { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${total}` }
+  return respond(context, file.slice(from, to), some, 206)
 }
+
+/** The file that is asked for, of those that nodes have of a video. */
+const readPart = ({ search }: RequestContext): number =>
+  Number(/(?:^|&)part=([0-9]{1,4})(?:&|$)/.exec(search)?.[1] ?? 1)
 
 /** What another node or a media server has is read there. */
 function answerElsewhere(
@@ -127,15 +197,26 @@ function answerElsewhere(
   { services: node }: RecordingSources,
   context: RequestContext,
 ): Response | Refusal {
-  const headers = { ...HEADERS, 'Cache-Control': 'no-cache', 'X-Request-Id': context.requestId }
   const isPlaylist = context.path.endsWith('.m3u8')
   if (isFileUrl(url) && isPlaylist !== url.endsWith('.m3u8'))
     return refuse('not_found', 'recording of the video', video_id)
-  const redirect = isFileUrl(url)
-    ? new Response(null, { status: 307, headers: { ...headers, Location: url } })
-    : redirectTo(url, context.path, node, context, headers)
-  return redirect ?? refuse('not_found', 'recording of the video', video_id)
+  if (isFileUrl(url)) return redirect(url, context)
+  const kept = context.search.split('&').filter(each => /^(?:part=[0-9]{1,4}|download(?:=.*)?)$/.test(each))
+  const path = kept.length === 0 ? context.path : `${context.path}?${kept.join('&')}`
+  const headers = redirectHeaders(context)
+  return (
+    redirectTo(url, path, node, context, headers) ?? refuse('not_found', 'recording of the video', video_id)
+  )
 }
+
+const redirectHeaders = ({ requestId }: RequestContext) => ({
+  ...HEADERS,
+  'Cache-Control': 'no-cache',
+  'X-Request-Id': requestId,
+})
+
+const redirect = (url: string, context: RequestContext) =>
+  new Response(null, { status: 307, headers: { ...redirectHeaders(context), Location: url } })
 
 function respond(
   context: RequestContext,
@@ -175,7 +256,8 @@ const MAX_NAME = 100
 const UNSAFE = /[\p{C}\\/:*?"<>|%]+/gu
 
 /** The title as the name of the file: in ASCII for old clients, and as it is. */
-export function attachment(title: string, video_id: string): string {
+export function attachment(title: string, video_id: string, part = 1): string {
+  const end = part === 1 ? '' : ` (part ${part})`
   const safe = [...title.toWellFormed().replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim()].slice(0, MAX_NAME)
   const name = safe.join('').replace(/^[. ]+|[. ]+$/g, '') || `video ${video_id}`
   const ascii =
@@ -184,7 +266,7 @@ export function attachment(title: string, video_id: string): string {
       .replace(/[^ -~]/g, '')
       .trim() || `video ${video_id}`
   const encoded = encodeURIComponent(name).replace(/['()*]/g, each => `%${each.charCodeAt(0).toString(16)}`)
-  return `attachment; filename="${ascii}.mp4"; filename*=UTF-8''${encoded}.mp4`
+  return `attachment; filename="${ascii}${end}.mp4"; filename*=UTF-8''${encoded}${encodeURIComponent(end)}.mp4`
 }
 
 /** Reads a `Range` header with one range of bytes. Several ranges and other units are ignored. */

@@ -60,7 +60,7 @@ export const Player = island('player', function Player(props: PlayerProps) {
     const element = root.current
     if (element === null) return
     const options = { user_id: channel.id, seconds, startedAt, broadcast, recording, start }
-    const login = broadcast && channel.login
+    const login = broadcast && !broadcast.hasInventedViewers ? channel.login : undefined
     void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element, options, login))
   }, [])
   const source = broadcast?.source ?? recording ?? ''

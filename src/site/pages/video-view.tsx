@@ -24,7 +24,7 @@ const Started = ({ created_at }: VideoView) => <time datetime={created_at}>{minu
 /** What the page of a video plays: a broadcast that runs and is recorded, or a closed recording and where it is. */
 export type PlayableVideo =
   | { readonly broadcast: Broadcast }
-  | { readonly recording: string; readonly origin: string }
+  | { readonly recording: string; readonly origins: readonly string[] }
 
 interface PlayedVideoView extends VideoView {
   readonly others: readonly ListedVideo[]
@@ -93,7 +93,7 @@ export function recordedVideoPage(view: PlayedVideoView): Page {
   return {
     title,
     style: 'watch',
-    media: [isRunning ? playable.broadcast.origin : playable.origin, view.mediaUrl],
+    media: [...(isRunning ? [playable.broadcast.origin] : playable.origins), view.mediaUrl],
     body: (
       <>
         <Player

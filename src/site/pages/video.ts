@@ -54,10 +54,13 @@ async function findPlayable(
     return broadcast?.recording === `/videos/${id}.m3u8` ? { broadcast } : undefined
   }
   const url = await store.videos.recordingUrl(id)
-  if (url === undefined) return demo?.video && { recording: `/videos/${id}.m3u8`, origin: '' }
+  const files = await store.recordingFiles.of(id)
+  // What several nodes have received, only the playlist has whole (D-261).
+  if (files.length > 1) return { recording: `/videos/${id}.m3u8`, origins: files.map(file => file.url) }
+  if (url === undefined) return demo?.video && { recording: `/videos/${id}.m3u8`, origins: [] }
   const path = URL.parse(url)?.pathname ?? ''
   if (IS_FILE.test(path)) return { file: url }
-  return { recording: PLAYS_AS_FILE.test(path) ? url : `/videos/${id}.mp4`, origin: url }
+  return { recording: PLAYS_AS_FILE.test(path) ? url : `/videos/${id}.mp4`, origins: [url] }
 }
 
 /** The markers of a video, in the order of their positions. */

@@ -9,6 +9,8 @@ export interface Broadcast {
   readonly recording: string | null
   /** Another origin that the video comes from. The policy of a page names this one only. */
   readonly origin: string | null
+  /** Only in a demo: the viewers of the channel are invented, so this one is neither counted nor added. */
+  readonly hasInventedViewers?: true
 }
 
 /** The answer of `/site/broadcast`: null if the stream has ended. */

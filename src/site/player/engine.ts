@@ -57,7 +57,11 @@ export async function openPlaylist(
   hls.on(Hls.Events.LEVEL_LOADED, (_, { details }) => {
     lastSegment = details.fragments.at(-1)?.url
     if (from === 'live' && lastSegment !== undefined && lastSegment === seen) lost()
-    else if (hls.media === null) hls.attachMedia(video)
+    else if (hls.media === null) {
+      const start = from === 'live' ? from : skipGaps(details.fragments, from)
+      if (start !== from && start !== 'live') hls.startLoad(start)
+      hls.attachMedia(video)
+    }
   })
   hls.on(Hls.Events.MEDIA_ATTACHED, ready)
   hls.on(Hls.Events.ERROR, (_, { fatal }) => {
@@ -74,6 +78,15 @@ export async function openPlaylist(
       return hls.playingDate?.getTime()
     },
   }
+}
+
+/** Where to begin instead, if the position is in a gap: the library would try to load it again and again. */
+function skipGaps(
+  fragments: readonly { readonly start: number; readonly end: number; readonly gap?: boolean }[],
+  from: number,
+): number {
+  const found = fragments.find(({ end, gap }) => end > from && gap !== true)
+  return found === undefined ? from : Math.max(from, found.start)
 }
 
 /** Whether a script can feed a video. The library asks for more, but need not be loaded without it. */

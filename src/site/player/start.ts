@@ -4,7 +4,7 @@ import { Playback, type PlaybackOptions } from './playback.ts'
 import { PlayerView } from './player-view.ts'
 import { sendHeartbeats } from './send-heartbeats.ts'
 
-/** A broadcast starts by itself, a recording with a click. `login`: the channel of a broadcast that runs. */
+/** A broadcast starts by itself, a recording with a click. `login`: the channel whose viewer this is, if it is counted. */
 export function startPlayer(root: HTMLElement, options: PlaybackOptions, login: string | undefined): void {
   const view = new PlayerView(root)
   const playback = new Playback(view, options)

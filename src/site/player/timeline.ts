@@ -53,8 +53,10 @@ export class Timeline {
     }
     this.#slider.style.setProperty('--loaded', String(this.#share(loaded)))
     if (this.#isDragging) return
-    this.#slider.value = String(Math.round(position))
-    this.#render(position)
+    // The thumb, the bar and the text show the same second.
+    const second = Math.floor(position)
+    this.#slider.value = String(second)
+    this.#render(second)
   }
 
   #render(position: number): void {

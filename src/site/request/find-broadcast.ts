@@ -1,3 +1,4 @@
+import type { InventedVideo } from '../../operations/demo-controls.ts'
 import type { LiveStream } from '../../store/feed.ts'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { PageServices } from './session.ts'
@@ -10,7 +11,7 @@ export async function findBroadcast(
   stream: StreamOwner,
 ): Promise<Broadcast | undefined> {
   const server = await store.streams.mediaServerOf(stream)
-  if (server === undefined) return demo?.video && findInvented(store, stream)
+  if (server === undefined) return demo?.video && findInvented(store, demo.video, stream)
   const isOnAir = server.ended_at === null
   if (server.adapter !== 'embedded') {
     const source = server.playback_url?.replace('{login}', stream.user_login)
@@ -25,12 +26,17 @@ export async function findBroadcast(
 }
 
 /** A demo shows a clip where no encoder publishes. */
-async function findInvented(store: PageServices['store'], stream: StreamOwner): Promise<Broadcast> {
+async function findInvented(
+  store: PageServices['store'],
+  invented: InventedVideo,
+  stream: StreamOwner,
+): Promise<Broadcast> {
   const latest = await store.videos.latestOf(stream.user_id)
   const video = latest && (await store.videos.find(latest.id))
   return {
     ...embeddedBroadcast(stream.user_login, null),
     recording: video?.stream_id === stream.id ? `/videos/${video.id}.m3u8` : null,
+    ...((await invented.hasInventedViewers(stream.user_id)) && { hasInventedViewers: true }),
   }
 }
 

@@ -54,7 +54,6 @@ function chooseOrder({ subscription_id, status }: DeliveryFilter, event_seq: num
   return status === undefined ? orderBy('seq') : orderByWithin({ status }, ['seq'])
 }
 
-/** The conditions of the indexes. */
 /**
  * Of rows that are found by their ids or message. A plain condition on `due_at` would let PostgreSQL read all that is pending
  * instead, if it took that for little when it planned the statement.
@@ -62,6 +61,7 @@ function chooseOrder({ subscription_id, status }: DeliveryFilter, event_seq: num
 export const isPending = sql`coalesce(due_at, 0) > 0`
 export const isDue = sql`coalesce(due_at, 9223372036854775807) <= (select ${storeClock})`
 
+/** The conditions of the indexes. */
 const isScheduled = sql`due_at is not null and waits_in is null and target < 'websocket:'`
 const isToSocket = sql`due_at is not null and target >= 'websocket:'`
 

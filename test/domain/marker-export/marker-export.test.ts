@@ -36,7 +36,7 @@ describe('timecode', () => {
     ])
   })
 
-  test('has one number for every frame, at every rate', () => {
+  test('property: has one number for every frame, at every rate', () => {
     const anyFrame = fc.oneof(fc.nat(200_000), fc.nat(2 ** 31 - 1))
     fc.assert(
       fc.property(anyFrame, fc.constantFrom(...frameRates), (frame, fps) => {
@@ -65,7 +65,7 @@ describe('timecode', () => {
 })
 
 describe('csv', () => {
-  test('gives back positions, timecode and descriptions; nothing is a formula', () => {
+  test('property: gives back positions, timecode and descriptions; nothing is a formula', () => {
     holds(given => {
       const [header, ...rows] = readCsv(writeMarkers('csv', given))
       expect(header).toEqual(['id', 'position_seconds', 'timecode', 'created_at', 'description', 'url'])
@@ -89,7 +89,7 @@ describe('csv', () => {
     })
   })
 
-  test('has no formula for a program that separates cells by another character and knows no quotes', () => {
+  test('property: has no formula for a program that separates cells by another character and knows no quotes', () => {
     holds(given => {
       for (const separator of [';', '|', '\t', /[\r\n]+/])
         for (const cell of writeMarkers('csv', given).split(separator))
@@ -119,7 +119,7 @@ describe('csv', () => {
 })
 
 describe('edl', () => {
-  test('is CMX 3600 with an event of one frame for each marker, from one hour on', () => {
+  test('property: is CMX 3600 with an event of one frame for each marker, from one hour on', () => {
     holds(given => {
       const rate = FRAME_RATES[given.fps]
       const { events, isDropFrame, comments } = readEdl(writeMarkers('edl', given))
@@ -201,7 +201,7 @@ describe('fcpxml', () => {
     return Number(scaled / unit)
   }
 
-  test('is well formed, and its times are whole frames', () => {
+  test('property: is well formed, and its times are whole frames', () => {
     holds(given => {
       const rate = FRAME_RATES[given.fps]
       const root = readXml(writeMarkers('fcpxml', given))
@@ -243,7 +243,7 @@ describe('fcpxml', () => {
 })
 
 describe('otio', () => {
-  test('is of the schema, with the markers on the stack and whole frames', () => {
+  test('property: is of the schema, with the markers on the stack and whole frames', () => {
     holds(given => {
       const { numerator, denominator } = FRAME_RATES[given.fps]
       const timeline = JSON.parse(writeMarkers('otio', given))
@@ -287,7 +287,7 @@ describe('chapters', () => {
     ])
   })
 
-  test('in WebVTT they are read back, whatever their names contain', () => {
+  test('property: in WebVTT they are read back, whatever their names contain', () => {
     holds(given => {
       expect(readWebvtt(writeMarkers('vtt', given))).toEqual(
         toChapters(given).map(({ start, end, name }) => ({ start, end, text: name })),
@@ -412,7 +412,7 @@ describe('youtube', () => {
     )
   })
 
-  test('whatever the markers, what YouTube reads meets its rules', () => {
+  test('property: whatever the markers, what YouTube reads meets its rules', () => {
     holds(given => {
       const lines = linesOf(given)
       const stamp = /(?:\p{Nd}+:)?\p{Nd}{1,2}:\p{Nd}\p{Nd}/gu
@@ -432,7 +432,7 @@ describe('youtube', () => {
   })
 })
 
-test('json has the video and its markers, with frames and timecode', () => {
+test('property: json has the video and its markers, with frames and timecode', () => {
   holds(given => {
     const { video, fps, markers } = JSON.parse(writeMarkers('json', given))
     expect([video, fps]).toEqual([given.video, given.fps])

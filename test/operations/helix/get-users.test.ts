@@ -188,44 +188,50 @@ describeOperation(getUsers, { valid }, ({ ok, fails }) => {
     expect((await ask(server, { query: { id: user.id } })).body).toEqual({ data: [] })
   })
 
-  ok('any mix of ids, logins, repeated and odd values gives the rows of a model, in order', async server => {
-    const users: User[] = []
-    for (let n = 0; n < 8; n++) users.push(await newUser(server))
-    const id = fc.oneof(fc.constantFrom(...users.map(user => user.id)), fc.string({ unit: anyCharacter }))
-    const login = fc.oneof(
-      fc.constantFrom(...users.flatMap(user => [user.login, user.login.toUpperCase()])),
-      fc.string({ unit: 'grapheme', maxLength: 30 }),
-    )
-    const isText = (values: readonly string[]) =>
-      values.every(value => value.isWellFormed() && !value.includes('\0'))
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(id, { maxLength: 12 }).filter(isText),
-        fc.array(login, { maxLength: 12 }),
-        fc.boolean(),
-        async (ids, logins, loginsFirst) => {
-          fc.pre([...ids, ...logins].some(value => value !== ''))
-          const query = loginsFirst ? { login: logins, id: ids } : { id: ids, login: logins }
-          const answer = await ask(server, { query })
-          expect(answer.status).toBe(200)
-          const known = new Map(
-            users.flatMap(
-              user =>
-                [
-                  [user.id, user],
-                  [user.login, user],
-                ] as const,
-            ),
-          )
-          const named = [...ids, ...logins.filter(each => /^\w+$/.test(each)).map(each => each.toLowerCase())]
-          const expected = named.flatMap(each => known.get(each)?.id ?? [])
-          // What fast-check makes up may be the id or login of a user in the world.
-          expect(idsIn(answer).filter(each => known.has(each))).toEqual([...new Set(expected)])
-        },
-      ),
-      { numRuns: runs(60) },
-    )
-  })
+  ok(
+    'property: any mix of ids, logins, repeated and odd values gives the rows of a model, in order',
+    async server => {
+      const users: User[] = []
+      for (let n = 0; n < 8; n++) users.push(await newUser(server))
+      const id = fc.oneof(fc.constantFrom(...users.map(user => user.id)), fc.string({ unit: anyCharacter }))
+      const login = fc.oneof(
+        fc.constantFrom(...users.flatMap(user => [user.login, user.login.toUpperCase()])),
+        fc.string({ unit: 'grapheme', maxLength: 30 }),
+      )
+      const isText = (values: readonly string[]) =>
+        values.every(value => value.isWellFormed() && !value.includes('\0'))
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(id, { maxLength: 12 }).filter(isText),
+          fc.array(login, { maxLength: 12 }),
+          fc.boolean(),
+          async (ids, logins, loginsFirst) => {
+            fc.pre([...ids, ...logins].some(value => value !== ''))
+            const query = loginsFirst ? { login: logins, id: ids } : { id: ids, login: logins }
+            const answer = await ask(server, { query })
+            expect(answer.status).toBe(200)
+            const known = new Map(
+              users.flatMap(
+                user =>
+                  [
+                    [user.id, user],
+                    [user.login, user],
+                  ] as const,
+              ),
+            )
+            const named = [
+              ...ids,
+              ...logins.filter(each => /^\w+$/.test(each)).map(each => each.toLowerCase()),
+            ]
+            const expected = named.flatMap(each => known.get(each)?.id ?? [])
+            // What fast-check makes up may be the id or login of a user in the world.
+            expect(idsIn(answer).filter(each => known.has(each))).toEqual([...new Set(expected)])
+          },
+        ),
+        { numRuns: runs(60) },
+      )
+    },
+  )
 
   fails('no_identifier', 'with an app token and neither id nor login', async server =>
     withMessage(await ask(server), 'Must provide an ID, Login or OAuth Token'),

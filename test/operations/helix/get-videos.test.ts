@@ -370,7 +370,7 @@ describeOperation(getVideos, { valid }, ({ ok, fails }) => {
     expect(idsOf(await list(server, { user_id }))).toEqual([id])
   })
 
-  ok('any filter, order, page size and direction gives what a model gives', async server => {
+  ok('property: any filter, order, page size and direction gives what a model gives', async server => {
     const users = [await newChannel(server), await newChannel(server)].map(user => user.id)
     const games = [await newGame(server), await newGame(server)]
     const shape = fc.record({

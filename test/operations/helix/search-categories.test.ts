@@ -190,7 +190,7 @@ describeOperation(searchCategories, { valid }, (proofs: Proofs) => {
     expect(stayed.filter(id => !found.includes(id))).toEqual([])
   })
 
-  ok('random names, queries and page sizes give the rows of a model', async server => {
+  ok('property: random names, queries and page sizes give the rows of a model', async server => {
     const mark = newWord()
     const piece = fc.constantFrom('a', 'A', 'b', 'ab', 'é', 'E\u0301', '😀', '\uffee', '%', '_', ' ', ' ')
     const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map(parts => parts.join(''))

@@ -239,7 +239,7 @@ describeOperation(
     })
 
     ok(
-      'what is found is what a plain search finds, page by page, for any names and queries',
+      'property: what is found is what a plain search finds, page by page, for any names and queries',
       async server => {
         const letters = ['a', 'b', 'B', '_', ' ', 'é', 'É', '%', 'ß', '字', '😀', '\u{10ffff}', '\ud7ff']
         const text = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 4 })

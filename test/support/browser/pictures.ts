@@ -49,13 +49,14 @@ export class PictureBook {
 
   /** Whether a picture is as the stored one. */
   async isSame(name: string, png: Buffer): Promise<boolean> {
-    return (await this.#compare(name, png)).perMille <= MAX_PER_MILLE
+    return (await this.#compare(name, png)) === undefined
   }
 
   /** What is wrong with a picture: in words, with both pictures and their difference in a folder. Undefined: nothing. */
   async explain(name: string, png: Buffer): Promise<string | undefined> {
-    const { perMille, actual, difference } = await this.#compare(name, png)
-    if (perMille <= MAX_PER_MILLE) return undefined
+    const compared = await this.#compare(name, png)
+    if (compared === undefined) return undefined
+    const { perMille, actual, difference } = compared
     this.#failures ??= mkdtempSync(join(KEPT, 'strand-pictures-'))
     const file = this.#fileOf(name)
     writeFileSync(join(this.#failures, `${name}-actual.png`), bytesOf(actual))
@@ -64,13 +65,14 @@ export class PictureBook {
     return `${name}: ${perMille.toFixed(1)} of 1000 cells differ, see ${this.#failures}`
   }
 
-  async #compare(name: string, png: Buffer): Promise<Compared> {
+  /** Undefined: they are the same. */
+  async #compare(name: string, png: Buffer): Promise<Compared | undefined> {
     const file = this.#fileOf(name)
     const actual = await this.#compressed(png)
     const expected = existsSync(file)
       ? `data:image/webp;base64,${readFileSync(file, 'base64')}`
       : 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
-    return this.#page.evaluate(`(${compare})(${words(actual, expected, CELL, TOLERANCE)})`)
+    return this.#page.evaluate(`(${compare})(${words(actual, expected, CELL, TOLERANCE, MAX_PER_MILLE)})`)
   }
 
   /** Both pictures are compressed, so that they have lost the same. */
@@ -108,7 +110,7 @@ const draw = `async url => {
 }`
 const compress = `async (url, quality) => (await (${draw})(url)).toDataURL('image/webp', quality)`
 
-const compare = `async (actualUrl, expectedUrl, cell, tolerance) => {
+const compare = `async (actualUrl, expectedUrl, cell, tolerance, maxPerMille) => {
   const draw = ${draw}
   const [actual, expected] = await Promise.all([actualUrl, expectedUrl].map(draw))
   const columns = Math.ceil(Math.max(actual.width, expected.width) / cell)
@@ -124,15 +126,17 @@ const compare = `async (actualUrl, expectedUrl, cell, tolerance) => {
     return sums
   }
   const [left, right] = [means(actual), means(expected)]
-  const context = actual.getContext('2d')
-  const plain = actual.toDataURL()
-  let differing = 0
-  context.fillStyle = 'rgb(255 0 80 / 0.6)'
+  const differing = []
   for (let at = 0; at < columns * rows; at++) {
     const apart = [0, 1, 2, 3].some(colour => Math.abs(left[at * 4 + colour] - right[at * 4 + colour]) > tolerance)
-    if (!apart) continue
-    differing += 1
-    context.fillRect((at % columns) * cell, Math.floor(at / columns) * cell, cell, cell)
+    if (apart) differing.push(at)
   }
-  return { perMille: (1000 * differing) / (columns * rows), actual: plain, difference: actual.toDataURL() }
+  const perMille = (1000 * differing.length) / (columns * rows)
+  if (perMille <= maxPerMille) return undefined
+  const plain = actual.toDataURL()
+  const context = actual.getContext('2d')
+  context.fillStyle = 'rgb(255 0 80 / 0.6)'
+  for (const at of differing)
+    context.fillRect((at % columns) * cell, Math.floor(at / columns) * cell, cell, cell)
+  return { perMille, actual: plain, difference: actual.toDataURL() }
 }`

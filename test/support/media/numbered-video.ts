@@ -14,18 +14,16 @@ const PICTURE = `testsrc2=size=${WIDTH}x${HEIGHT}:rate=${FRAMES_PER_SECOND}[pict
 /** Seconds between key frames. */
 export const GROUP_SECONDS = 2
 
-/** Encodes without an end. `output`: where to, in words of ffmpeg. */
-export function encodeNumbered(output: readonly string[]): Bun.Subprocess<'ignore', 'pipe', 'inherit'> {
+/** Publishes without an end. */
+export function publishNumbered(url: string): Bun.Subprocess {
   const words = [
     ...['-loglevel', 'error', '-re', '-f', 'lavfi', '-i', PICTURE.replaceAll(/\s+/g, '')],
     ...['-re', '-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=44100'],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency'],
-    ...['-g', String(GROUP_SECONDS * FRAMES_PER_SECOND), '-c:a', 'aac', '-b:a', '96k', ...output],
+    ...['-g', String(GROUP_SECONDS * FRAMES_PER_SECOND), '-c:a', 'aac', '-b:a', '96k', '-f', 'flv', url],
   ]
-  return Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  return Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
 }
-
-export const publishNumbered = (url: string): Bun.Subprocess => encodeNumbered(['-f', 'flv', url])
 
 /** Runs in the page: the number of the picture that is shown. */
 export const SHOWN_NUMBER = `(() => {

@@ -1,17 +1,28 @@
 /**
- * A program that asks a server for a small answer again and again, and prints the longest time that it waited, in milliseconds,
- * for each line that it reads. Alone in its process, so that nothing but the server delays it.
+ * A program that asks a server for a small answer again and again, and prints for each line that it reads the longest time, in
+ * milliseconds, that the main thread of the server worked while an answer was missing. What other programs take from a busy
+ * machine is not part of it. Alone in its process, so that nothing but the server delays it.
  */
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
 const port = Number(process.argv[2])
+const pid = Number(process.argv[3])
 const request = 'GET /live/ HTTP/1.1\r\nHost: localhost\r\n\r\n'
 let longest = 0
 /** When the answer was asked for; undefined between two requests. */
 let began: number | undefined
+let workedBefore = 0
 let answer = ''
 
+/** Processor time of the main thread since its start, in milliseconds. */
+function worked(): number {
+  const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(nanoseconds) / 1e6
+}
+
 function ask(socket: Socket): void {
+  workedBefore = worked()
   began = performance.now()
   answer = ''
   socket.write(request)
@@ -32,7 +43,8 @@ function open(): void {
 }
 
 function note(): void {
-  if (began !== undefined) longest = Math.max(longest, performance.now() - began)
+  if (began === undefined) return
+  longest = Math.max(longest, Math.min(performance.now() - began, worked() - workedBefore))
 }
 
 open()
