@@ -65,6 +65,7 @@ export async function openMedia(
       ? await openEmbeddedMedia(
           {
             listen: rtmpListen,
+            orAnyPort: services.demo !== undefined,
             services,
             channels: liveChannels,
             recordings,

@@ -160,18 +160,9 @@ function describeProxy({ url, certificate }: DemoProxy, folder: string): NonNull
 /** Recordings of the demo are kept small. */
 function mediaSettings(port: number): Record<string, string> {
   return {
-    STRAND_RTMP_LISTEN: `localhost:${isFree(port) ? port : 0}`,
+    STRAND_RTMP_LISTEN: `localhost:${port}`,
     STRAND_RECORD: 'on',
     STRAND_RECORD_MIB: '512',
-  }
-}
-
-function isFree(port: number): boolean {
-  try {
-    Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop(true)
-    return true
-  } catch {
-    return false
   }
 }
 

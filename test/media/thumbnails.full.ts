@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodePng } from '../images/decode-png.ts'
 import { StrandProcess } from '../support/cli/strand-process.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { Encoders, hasEncoder } from '../support/media/encoder.ts'
 import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { onEachStore } from '../support/server/each-store.ts'
@@ -149,9 +150,10 @@ describe.skipIf(!hasEncoder)('with ffmpeg', () => {
           'strand_media_thumbnails_total{result="failed"}',
         ) ?? 0
       const before = await failed()
-      const header = Buffer.concat([Buffer.from([0x17, 0, 0, 0, 0]), randomBytes(40)])
-      const frame = Buffer.concat([Buffer.from([0x17, 1, 0, 0, 0]), randomBytes(200_000)])
-      client.video(0, header)
+      // A picture of this size whose content is none.
+      const frame = AVC.keyFrame(200_000)
+      frame.set(randomBytes(199_999), frame.length - 199_999)
+      client.video(0, AVC.header)
       client.video(0, frame)
       await until(failed, count => count > before)
       const answer = await picture('channels', id, '64x36')

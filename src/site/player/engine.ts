@@ -26,10 +26,14 @@ const HLS_TYPE = 'application/vnd.apple.mpegurl'
 /** The policy of the page allows no worker. */
 const CONFIG: Partial<HlsLibrary['config']> = { enableWorker: false, backBufferLength: 60 }
 
-/** Behind by more than the playlist asks for it plays a little faster. */
+/**
+ * Half a second more than the playlist asks for, so that a network or browser that is late for once does not stop the
+ * picture. Further behind than that it plays a little faster.
+ */
 const LIVE_CONFIG: Partial<HlsLibrary['config']> = {
   ...CONFIG,
   lowLatencyMode: true,
+  liveSyncDuration: 2,
   maxLiveSyncPlaybackRate: 1.1,
   backBufferLength: 30,
 }
