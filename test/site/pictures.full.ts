@@ -359,7 +359,7 @@ async function makeCampaigns(call: Call, world: Demo['world']) {
       link_url: 'https://studio.example/link',
       drops: minutes.map((required_minutes, at) => ({
         id: id(number + at + 1),
-        name: `${required_minutes} minutes`,
+        name: ['First wind', 'Steady breeze', 'Full storm'][at],
         required_minutes,
         benefit_ids: [id(at)],
       })),

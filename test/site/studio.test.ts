@@ -127,7 +127,7 @@ onEachStore('the studio', { config }, server => {
     await publishedCampaign(server(), { game_id: game.id, name: 'Theirs', ...others })
     await publishedCampaign(server(), { name: 'Another game' })
     expect((await lines()).toSorted()).toEqual([
-      'Later Your viewers earn drops, starts in 3 days',
+      'Later Your viewers will earn drops, starts in 3 days',
       'Reef &lt;b>week&lt;/b> Your viewers earn drops, ends in 23 hours',
       'Theirs Counts on other channels, ends in 23 hours',
     ])

@@ -66,7 +66,8 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   },
   campaign_id: { meaning: 'id of a campaign', refersTo: 'campaigns', cutTo: 12 },
   channel_id: { label: 'Channel', refersTo: 'users' },
-  channel_ids: { label: 'Channels', refersTo: 'users' },
+  channel_ids: { label: 'Listed channels', heading: 'CHANNELS', refersTo: 'users' },
+  channels: { label: 'Channels that count', heading: 'CHANNELS' },
   claim_seconds: {
     label: 'Seconds to claim',
     heading: 'CLAIM',

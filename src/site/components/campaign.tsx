@@ -45,30 +45,34 @@ export const GamePicture = ({ game_id }: { game_id: string }) => (
 export function MinutesBar({ minutes, drops }: { minutes: number; drops: readonly CampaignDrop[] }) {
   const total = Math.max(1, ...drops.map(drop => drop.required_minutes))
   const share = (part: number) => `${Math.min(100, (part / total) * 100).toFixed(2)}%`
+  const text = `${minutes} of ${counted(total, 'minute', 'minutes')}`
   return (
-    <div
-      class="minutes-bar"
-      role="progressbar"
-      aria-label="Minutes watched"
-      aria-valuemin={0}
-      aria-valuemax={total}
-      aria-valuenow={Math.min(minutes, total)}
-      aria-valuetext={`${minutes} of ${counted(total, 'minute', 'minutes')}`}
-    >
-      <svg aria-hidden="true">
-        <rect class="track" width="100%" height="100%" rx="4" />
-        <rect class="watched" width={share(minutes)} height="100%" rx="4" />
-        {drops.map(({ id, required_minutes }) => (
-          <circle
-            key={id}
-            class={required_minutes <= minutes ? 'mark reached' : 'mark'}
-            cx={share(required_minutes)}
-            cy="50%"
-            r="6"
-          />
-        ))}
-      </svg>
-    </div>
+    <>
+      <p class="minutes small quiet num">{text}</p>
+      <div
+        class="minutes-bar"
+        role="progressbar"
+        aria-label="Minutes watched"
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={Math.min(minutes, total)}
+        aria-valuetext={text}
+      >
+        <svg aria-hidden="true">
+          <rect class="track" width="100%" height="100%" rx="4" />
+          <rect class="watched" width={share(minutes)} height="100%" rx="4" />
+          {drops.map(({ id, required_minutes }) => (
+            <circle
+              key={id}
+              class={required_minutes <= minutes ? 'mark reached' : 'mark'}
+              cx={share(required_minutes)}
+              cy="50%"
+              r="6"
+            />
+          ))}
+        </svg>
+      </div>
+    </>
   )
 }
 

@@ -79,7 +79,7 @@ function Values({ field, values, names }: { field: string; values: readonly unkn
   const more = values.length - MAX_SHOWN
   if (!isReference) return <>{objectText(values)}</>
   return (
-    <>
+    <span class="values">
       {values.slice(0, MAX_SHOWN).map((value, place) => (
         <>
           {place > 0 && ', '}
@@ -87,7 +87,7 @@ function Values({ field, values, names }: { field: string; values: readonly unkn
         </>
       ))}
       {more > 0 && <span class="quiet"> and {more.toLocaleString('en-US')} more</span>}
-    </>
+    </span>
   )
 }
 

@@ -28,6 +28,8 @@ export interface InputField {
 
 /** From this length on a text gets several lines. */
 const LONG = 200
+/** These are long only in theory. */
+const ONE_LINE = new Set(['email', 'link_url'])
 
 /** The input of an action that takes the key of its row. */
 export function findKeyInput({ form, operation }: FormAction): string | undefined {
@@ -80,7 +82,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
       max: main.maximum,
       isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
-      hint: shortHint(each.description ?? main.description ?? inner.hint),
+      hint: shortHint(each.description ?? main.description ?? inner.hint, schema?.properties ?? {}),
       fields: inner.type === 'object' ? fieldsIn(inner) : [],
       mostRows: main.maxItems ?? 0,
     }
@@ -97,12 +99,17 @@ function chooseKind(
   if (type === 'boolean') return 'yes-no'
   if (type === 'array') return items?.type === 'object' ? 'rows' : 'lines'
   if (hint !== undefined && hint === (GivenTime as JsonSchema).hint) return 'time'
-  return maxLength > LONG && name !== 'email' ? 'long' : 'text'
+  return maxLength > LONG && !ONE_LINE.has(name) ? 'long' : 'text'
 }
 
-function shortHint(text: string | undefined): string | undefined {
+/** A description is written for programs: the names of other inputs become their labels. */
+function shortHint(text: string | undefined, inputs: object): string | undefined {
   if (text === undefined) return undefined
-  const plain = text.replaceAll('`', '').replace(/\.$/, '')
+  const plain = text
+    .replaceAll(/`([^`]*)`/g, (_, word: string) =>
+      Object.hasOwn(inputs, word) ? `“${toLabel(word)}”` : word,
+    )
+    .replace(/\.$/, '')
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
 }
 

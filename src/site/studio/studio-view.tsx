@@ -327,8 +327,12 @@ const Campaigns = ({ campaigns, now }: Pick<StudioView, 'campaigns' | 'now'>) =>
           <li key={id}>
             <strong>{name}</strong>{' '}
             <span class="quiet">
-              {isAdmitted ? 'Your viewers earn drops' : 'Counts on other channels'},{' '}
-              {phase === 'active' ? 'ends' : 'starts'}{' '}
+              {!isAdmitted
+                ? 'Counts on other channels'
+                : phase === 'active'
+                  ? 'Your viewers earn drops'
+                  : 'Your viewers will earn drops'}
+              , {phase === 'active' ? 'ends' : 'starts'}{' '}
               <time datetime={at} title={minute(at)}>
                 {timeUntil(at, now)}
               </time>

@@ -38,7 +38,9 @@ export async function rowPage(
   const lists = await Promise.all(
     listNames(row).map(async field => (
       <div key={field} class="part" data-live={`list-${field}`}>
-        <h2>{toLabel(field)}</h2>
+        <div class="part-heading">
+          <h2>{toLabel(field)}</h2>
+        </div>
         {await renderList(references, entriesIn(row, field), { title: toLabel(field) })}
       </div>
     )),
