@@ -76,7 +76,7 @@ export class OpenCampaigns implements FeedSubscriber {
 
   /** The active ones of a game, and those that list this channel, whatever its game. */
   concerning(channel_id: string, game_id: string, now: number): OpenCampaign[] {
-    return this.list().filter(
+    return [...this.#byId.values()].filter(
       each => (each.campaign.game_id === game_id || each.channels?.has(channel_id)) && isActive(each, now),
     )
   }
