@@ -44,7 +44,7 @@ async function control(server: TestServer, method: string, path: string, body?: 
   return text === '' ? undefined : JSON.parse(text).data
 }
 
-/** What the page says about the last action. */
+/** The report on the last action. */
 const noticeIn = ({ html }: Seen) => /<p class="notice [a-z]+"[^>]*>([^<]*)/.exec(html)?.[1]
 
 const isLogIn = ({ html }: Seen) => html.includes('action="/console/login"') && !html.includes('class="rail"')

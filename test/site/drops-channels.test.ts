@@ -5,7 +5,7 @@ import { newGame, newLiveChannel, publishedCampaign } from '../operations/drops/
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
-const BADGE = '<span class="badge drops">Drops</span>'
+const BADGE = '<span class="badge with-drops">Drops</span>'
 
 async function open({ url }: TestServer, path: string) {
   const response = await fetch(url + path, { headers: { Accept: 'text/html' } })
@@ -27,8 +27,11 @@ async function open({ url }: TestServer, path: string) {
 
 onEachStore('channels that count for drops', { streams: 60 }, server => {
   const stop = ({ id }: { id: string }) => server().control('POST', `/campaigns/${id}/stop`)
-  const liveWith = (game_id: string, count: number) =>
-    Promise.all(Array.from({ length: count }, () => newLiveChannel(server(), game_id)))
+  const liveWith = async (game_id: string, count: number) => {
+    const channels = []
+    for (let made = 0; made < count; made++) channels.push(await newLiveChannel(server(), game_id))
+    return channels
+  }
   const loginsOf = (channels: readonly { login: string }[]) => channels.map(({ login }) => login).sort()
 
   test('200 without a campaign there is neither a badge nor a filter; the filter by hand finds nothing', async () => {

@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)('a drops campaign in a real browser', () => {
       await after.goto(`${world.base_url}/${channel.user_login}`)
       await look(after, 'channel-drops')
       await after.goto(`${world.base_url}/?drops=1`)
-      await after.locator('.badge.drops').first().waitFor()
+      await after.locator('.badge.with-drops').first().waitFor()
       await look(after, 'home-drops')
       await after.context().close()
     },

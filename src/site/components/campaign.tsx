@@ -94,7 +94,7 @@ export const DropList = ({ drops, claim }: DropListProps) => (
   <ol class="campaign-drops">
     {drops.map(drop => (
       <li key={drop.id} {...(drop.state && { class: drop.state })}>
-        <div class="what">
+        <div class="gives">
           <strong>{benefitNames(drop)}</strong>
           <span class="small quiet">
             {drop.name} · {counted(drop.required_minutes, 'minute', 'minutes')}
@@ -107,8 +107,8 @@ export const DropList = ({ drops, claim }: DropListProps) => (
 )
 
 const DropStatus = ({ state, minutesLeft }: ShownDrop) => {
-  if (state === 'claimed') return <span class="state good">Claimed</span>
-  if (state === 'missed') return <span class="state">Missed</span>
+  if (state === 'claimed') return <span class="drop-state good">Claimed</span>
+  if (state === 'missed') return <span class="drop-state">Missed</span>
   if (state === undefined) return null
   return <span class="small quiet num">{counted(minutesLeft, 'minute', 'minutes')} left</span>
 }

@@ -55,7 +55,7 @@ export function StreamCard({
         {ended ? <span class="badge">Ended</span> : <span class="live">Live</span>}
         {!ended && (
           <>
-            {hasDrops && <span class="badge drops">Drops</span>}
+            {hasDrops && <span class="badge with-drops">Drops</span>}
             <span class="badge">{shortCount(viewer_count)} watching</span>
             <span class="badge right">
               <time datetime={started_at}>{uptime(started_at, now)}</time>

@@ -46,7 +46,7 @@ export const FeaturedChannel = island(
         <span class="shot">
           <Screen user_id={user_id} name={user_name} broadcast={hasEnded ? undefined : props.broadcast} />
           {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
-          {props.hasDrops && !hasEnded && <span class="badge drops">Drops</span>}
+          {props.hasDrops && !hasEnded && <span class="badge with-drops">Drops</span>}
         </span>
         <div class="text">
           <p class="channel">

@@ -198,7 +198,7 @@ function ClaimRow({ campaign, drop, csrf, now }: ClaimRowProps) {
         )}
       </div>
       {isBlocked ? (
-        <span class="state waiting">Not linked</span>
+        <span class="drop-state pending">Not linked</span>
       ) : (
         <ClaimForm csrf={csrf} drop_id={drop.id} label={benefitNames(drop)} />
       )}
@@ -240,7 +240,7 @@ function CampaignPanel({ campaign, now }: { campaign: RunningCampaign; now: numb
       <DropList
         drops={isUpcoming ? drops.map(drop => ({ ...drop, state: undefined })) : drops}
         claim={() => (
-          <a class="state good" href="#claim-now">
+          <a class="drop-state good" href="#claim-now">
             Reached
           </a>
         )}
@@ -271,7 +271,7 @@ const EarnedRow = ({ benefit, game, game_id, isFulfilled, granted_at, updated_at
         )}
       </p>
     </div>
-    <span class={isFulfilled ? 'state good' : 'state waiting'}>
+    <span class={isFulfilled ? 'drop-state good' : 'drop-state pending'}>
       {isFulfilled ? 'Delivered' : 'On its way'}
     </span>
   </li>

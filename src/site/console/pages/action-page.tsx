@@ -169,7 +169,7 @@ const Answer = ({
   <TableFrame title={title}>
     <PlainTable
       columns={columns.map(
-        column => [toLabel(column), (row: Row) => <Told value={row[column]} />, 'wrap'] as const,
+        column => [toLabel(column), (row: Row) => <AnswerCell value={row[column]} />, 'wrap'] as const,
       )}
       items={rows}
       itemKey={row => String(row[columns[0] ?? ''])}
@@ -178,7 +178,7 @@ const Answer = ({
 )
 
 /** Whether something holds stands out; names of rules become words. */
-function Told({ value }: { value: unknown }) {
+function AnswerCell({ value }: { value: unknown }) {
   if (typeof value === 'boolean')
     return <span class={`status ${value ? 'good' : 'bad'}`}>{value ? 'yes' : 'no'}</span>
   const text = String(value)
