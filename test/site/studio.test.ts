@@ -111,7 +111,7 @@ onEachStore('the studio', { config }, server => {
 
   test('200 the campaigns of the game that is set, one line each', async () => {
     const now = nowOf(server())
-    const in3Days = { starts_at: isoMillis(now + 3 * DAY + 1000), ends_at: isoMillis(now + 9 * DAY) }
+    const in3Days = { starts_at: isoMillis(now + 3.5 * DAY), ends_at: isoMillis(now + 9 * DAY) }
     const game = await newGame(server())
     const lines = async () => {
       const { html } = await owner.person.open('/studio')

@@ -62,8 +62,7 @@ export const RowsInput = ({ field, rows, start, offers }: RowsView) => (
   <fieldset class="field row-inputs">
     <legend>{field.label}</legend>
     <p class="hint">
-      A row that is left empty is none. To remove one, empty its fields. There are more rows after the form
-      was saved.
+      Empty rows are ignored. To remove an entry, empty its fields. Saving adds more empty rows.
     </p>
     {rows.map((row, place) => (
       <div key={row[ROW_ID]} class="row-input">

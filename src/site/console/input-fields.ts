@@ -158,10 +158,7 @@ export const rowFieldName = (name: string, row: number, field: string): string =
 export const ROW_ID = 'id'
 
 /** The entries of a form. Those in which everything is empty are left out. */
-export function readRows(
-  { name, fields, mostRows }: InputField,
-  given: ReadonlyMap<string, string>,
-): RowTexts[] {
+function readRows({ name, fields, mostRows }: InputField, given: ReadonlyMap<string, string>): RowTexts[] {
   const rows: RowTexts[] = []
   for (let row = 0; row < mostRows && given.has(rowFieldName(name, row, ROW_ID)); row++) {
     const texts = fields.map(
