@@ -55,6 +55,10 @@ export class OpenCampaigns implements FeedSubscriber {
     return this.#byId.get(id)
   }
 
+  get isEmpty(): boolean {
+    return this.#byId.size === 0
+  }
+
   /** All of them, by id. */
   list(): OpenCampaign[] {
     return [...this.#byId.values()].sort((a, b) => (a.campaign.id < b.campaign.id ? -1 : 1))
@@ -63,6 +67,24 @@ export class OpenCampaigns implements FeedSubscriber {
   /** Those of a game. */
   forGame(game_id: string): readonly OpenCampaign[] {
     return this.#byGame.get(game_id) ?? NONE
+  }
+
+  /** Those that count on a channel while it plays this game. */
+  countingOn(channel_id: string, game_id: string, now: number): OpenCampaign[] {
+    return this.forGame(game_id).filter(each => isActive(each, now) && admits(each, channel_id))
+  }
+
+  /** The active ones of a game, and those that list this channel, whatever its game. */
+  concerning(channel_id: string, game_id: string, now: number): OpenCampaign[] {
+    return [...this.#byId.values()].filter(
+      each => (each.campaign.game_id === game_id || each.channels?.has(channel_id)) && isActive(each, now),
+    )
+  }
+
+  /** The games in which viewers earn now. */
+  activeGames(now: number): string[] {
+    const isCounting = (game_id: string) => this.forGame(game_id).some(each => isActive(each, now))
+    return [...this.#byGame.keys()].filter(isCounting).sort()
   }
 
   /** Whether an active campaign lists this channel, whatever its game. */

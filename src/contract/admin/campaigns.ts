@@ -10,10 +10,11 @@ import {
   stopCampaign,
 } from '../control/campaigns.ts'
 import { REEF } from './examples.ts'
-import { action, editForm, type Resource, removeForm } from './resource.ts'
+import { action, createForm, editForm, type Resource, removeForm } from './resource.ts'
 
 const WEEK = '0b6f5a1e-6f0a-4f38-8f9f-2f4f3f1e9c10'
 const DRAFT = '0b6f5a1e-6f0a-4f38-8f9f-2f4f3f1e9c20'
+const SAVED = 'The campaign was saved.'
 
 const put = action(
   'put',
@@ -24,11 +25,17 @@ const put = action(
   ],
   {
     takesBody: true,
-    form: editForm(getCampaign, 'The campaign was changed.', {
-      omit: ['organization_id', 'game_id', 'drops', 'channel_ids'],
-    }),
+    form: editForm(getCampaign, SAVED),
   },
 )
+/** The command creates campaigns with `put`, too. */
+const create = {
+  ...put,
+  form: createForm('Create campaign', SAVED, {
+    generates: 'campaign_id',
+    required: ['name', 'organization_id', 'game_id', 'starts_at', 'ends_at'],
+  }),
+}
 const list = action('list', listCampaigns, [`--org ${REEF} --state published`], {
   columns: ['id', 'name', 'game_id', 'state', 'phase', 'starts_at', 'ends_at'],
 })
@@ -40,9 +47,13 @@ const stop = action('stop', stopCampaign, [WEEK], {
   confirm: 'undoable',
   form: { path: 'stop', title: 'Stop', done: 'The campaign was stopped.' },
 })
-const explain = action('explain', explainCampaign, [`${WEEK} --user brave_newt --channel lunar_otter`])
+const explain = action('explain', explainCampaign, [`${WEEK} --user brave_newt --channel lunar_otter`], {
+  form: { path: 'explain', title: 'Explain', done: '', shows: ['rule', 'holds', 'seen'] },
+})
 const report = action('report', getCampaignReport, [WEEK, `${WEEK} --format csv`])
-const add = action('add-minutes', addWatchedMinutes, [`${WEEK} brave_newt --add 5`])
+const add = action('add-minutes', addWatchedMinutes, [`${WEEK} brave_newt --add 5`], {
+  form: { path: 'add-minutes', title: 'Add minutes', done: 'The minutes were added.' },
+})
 const remove = action('delete', deleteCampaign, [`${DRAFT} --yes`], {
   confirm: 'final',
   form: removeForm('The campaign was deleted.'),
@@ -69,7 +80,17 @@ export const campaigns: Resource = {
       columns: ['name', 'state', 'phase', 'game_id', 'organization_id', 'starts_at', 'ends_at', 'id'],
       glance: 'state',
       empty: 'There are no campaigns. They let viewers earn drops by watching.',
-      actions: [put, publish, stop, remove],
+      create,
+      actions: [publish, stop, put, explain, add, remove],
+      parts: [
+        {
+          title: 'Funnel',
+          operation: getCampaignReport,
+          by: 'campaign_id',
+          columns: ['name', 'required_minutes', 'reached', 'claimed'],
+          shares: { of: 'viewers', fields: ['reached', 'claimed'] },
+        },
+      ],
     },
   ],
 }

@@ -56,6 +56,7 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   at: { label: 'Time', kind: 'time' },
   attempts: { kind: 'number', omitRank: 3 },
   auto_claim: { heading: 'AUTO', meaning: 'claim drops for the viewers who reach them' },
+  benefit_ids: { label: 'Benefits', refersTo: 'benefits' },
   benefit_id: { meaning: 'id of a benefit', refersTo: 'benefits', cutTo: 12 },
   broadcaster_id: { refersTo: 'users' },
   broadcaster_type: {
@@ -65,7 +66,8 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   },
   campaign_id: { meaning: 'id of a campaign', refersTo: 'campaigns', cutTo: 12 },
   channel_id: { label: 'Channel', refersTo: 'users' },
-  channel_ids: { label: 'Channels', refersTo: 'users' },
+  channel_ids: { label: 'Listed channels', heading: 'CHANNELS', refersTo: 'users' },
+  channels: { label: 'Channels that count', heading: 'CHANNELS' },
   claim_seconds: {
     label: 'Seconds to claim',
     heading: 'CLAIM',
@@ -140,6 +142,7 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   owner_user_id: { label: 'Owner', refersTo: 'users', cutTo: 8, omitRank: 3 },
   playback_url: { label: 'Playback URL', heading: 'PLAYBACK', cutTo: 16, omitRank: 4 },
   redirect_uris: { label: 'Redirect URIs', meaning: 'redirect URI', cutTo: 16, omitRank: 5 },
+  required_minutes: { label: 'Minutes', kind: 'number' },
   running: { meaning: 'let the clock run' },
   scopes: { meaning: 'scope of the token' },
   second_publisher: { meaning: 'what happens if a second publisher comes while one is live' },

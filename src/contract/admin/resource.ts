@@ -67,6 +67,12 @@ export interface Form {
   readonly each?: string
   /** Inputs that the form does not offer. */
   readonly omit?: readonly string[]
+  /** Inputs that a new row cannot do without, though the operation lets others leave them out. */
+  readonly required?: readonly string[]
+  /** The input that takes the id of a new row, which the form creates. */
+  readonly generates?: string
+  /** The operation only reads: the columns of its answer, which is shown below the form. */
+  readonly shows?: readonly string[]
   /** Offered beside each row of the table, too. */
   readonly inRow?: boolean
   /** Only reached from a part, which gives what is missing. */
@@ -120,6 +126,8 @@ export interface Part {
   /** The table that the rows of the list are from. */
   readonly of?: string
   readonly columns?: readonly string[]
+  /** Of a list inside the row: the fields that count a part of `of`, a field of the row. */
+  readonly shares?: { readonly of: string; readonly fields: readonly string[] }
   /** A hidden action that removes a row of the list, and the input that takes its key. */
   readonly remove?: { readonly action: FormAction; readonly by: string }
 }

@@ -47,6 +47,19 @@ export const dropProgressQueries = (db: Database) => ({
     }))
   },
 
+  /** How many drops the viewer can claim at this time. Reads the progress of the viewer only, which is pruned. */
+  countClaimable: async (user_id: string, now: string): Promise<number> => {
+    const row = await db.get<{ count: number }>(
+      sql`select count(*) as count from drop_progress p
+            join campaigns c on c.number = p.campaign
+            join campaign_drops d on d.campaign_id = c.id
+          where p.user_id = ${user_id} and p.minutes >= d.required_minutes
+            and c.state <> 'draft' and c.claim_ends_at > ${now}
+            and not exists (select 1 from drop_claims k where k.user_id = p.user_id and k.drop_id = d.id)`,
+    )
+    return Number(row?.count ?? 0)
+  },
+
   /** The clients among these that the user has authorized. */
   linkedClients: async (user_id: string, client_ids: readonly string[]): Promise<Set<string>> => {
     if (client_ids.length === 0) return new Set()
