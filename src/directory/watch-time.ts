@@ -256,6 +256,14 @@ export class WatchTime {
     await this.#flushAll([...this.#viewers].flatMap(([id, viewer]) => (hasPending(viewer) ? [id] : [])))
   }
 
+  /** Forgets all viewers and what is not written: a demo has another world. */
+  clear(): void {
+    this.#viewers.clear()
+    this.#networks.clear()
+    this.#urgent.clear()
+    this.#sets.clear()
+  }
+
   /** Flushes one viewer, before the store is asked about that viewer. */
   async flushViewer(id: string): Promise<void> {
     const viewer = this.#viewers.get(id)
