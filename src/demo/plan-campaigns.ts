@@ -1,5 +1,4 @@
 /** Drops campaigns of the demo and of a scenario. */
-import { isRefusal } from '../contract/problem.ts'
 import { DEFAULT_CLAIM_SECONDS } from '../contract/resources/campaign.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { checkPublish, MAX_AT_ONCE, mostAtOnce, readTimes, type StoredCampaign } from '../domain/campaign.ts'
@@ -79,10 +78,8 @@ export function planScenarioCampaigns(
   for (const [entry, wanted] of Object.entries(campaigns)) {
     const place = `$.campaigns.${entry}`
     const campaign = readCampaign(draft, entry, wanted)
-    const starts = Date.parse(campaign.starts_at)
-    const refused = checkPublish(campaign, starts)
-    if (isRefusal(refused))
-      throw new InvalidScenario(`${place} is not possible: ${refused.details.join(', ')}`)
+    const refused = checkPublish(campaign, Date.parse(campaign.starts_at))
+    if (refused !== undefined) throw new InvalidScenario(describeRefusal(refused, place))
     planned.push(campaign)
     const together = planned.filter(({ game_id }) => game_id === campaign.game_id)
     if (mostAtOnce(together.map(readTimes)) > MAX_AT_ONCE)
@@ -97,6 +94,13 @@ export function planScenarioCampaigns(
     }
   }
   return things
+}
+
+/** References have the names of a scenario: `link_client`, not `link_client_id`. */
+function describeRefusal({ problem, details }: NonNullable<ReturnType<typeof checkPublish>>, place: string) {
+  if (problem === 'campaign_incomplete') return `${place} needs ${details.join(', ').replaceAll('_id', '')}`
+  const [field, why] = details
+  return `${place}.${field} was malformed: ${why}`
 }
 
 function readCampaign(

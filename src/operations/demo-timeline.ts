@@ -3,7 +3,7 @@
  *
  * While the clock runs, a job does what is due. When the clock is moved, the time that it skips is played: the clock stops at
  * each time at which something is due, that is done, and so on up to the new time. Therefore a clock that is moved by an hour
- * leaves the same behind as one that has run for an hour, and whoever moves it finds everything done.
+ * leaves the same behind as one that has run for an hour, and all of it is done before the move is answered.
  *
  * What must hold:
  * - One thing at a time moves the clock, plays or replaces the world.

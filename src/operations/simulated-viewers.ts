@@ -44,8 +44,8 @@ interface SimulatedViewer {
  * Viewers of a demo that watch without a player: they send a heartbeat when they begin and every 30 s, from no network, and
  * count for drops, not as viewers of the stream.
  *
- * The map is a queue. All send at the same interval, so whoever has just sent is the last to send again: the first one is
- * always the next.
+ * The map is a queue. All send at the same interval, so the one that has just sent is the last to send again: the first
+ * is always the next.
  */
 export class SimulatedViewers implements TimedWork {
   readonly #clock: Clock

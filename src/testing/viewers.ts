@@ -2,7 +2,7 @@ import type { ListWatchingAnswer } from '../client/api.ts'
 import type { World } from '../demo/described-world.ts'
 import type { Control } from './control.ts'
 
-/** A simulated viewer; `reason` says why the last heartbeat earned nothing. */
+/** A simulated viewer. `reason` is why the last heartbeat earned nothing. */
 export type WatchingViewer = ListWatchingAnswer['data'][number]
 
 /**

@@ -139,7 +139,7 @@ test('a part that fails is left to the job, and the others are played on', async
   await advance(600)
   expect([attempts, clock.now()]).toEqual([1, START + 600_000])
   expect(await world.minutes(user_id, campaign.id)).toBe(10)
-  expect(demo.timeline.runDue()).rejects.toThrow('the store is away')
+  await expect(demo.timeline.runDue()).rejects.toThrow('the store is away')
 })
 
 test('moves of the clock, resets and what is due take turns', async () => {

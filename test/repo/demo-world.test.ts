@@ -31,7 +31,9 @@ for (const document of ['README.md', 'docs/quickstart.md', 'docs/drops.md', 'doc
 
 /** Of the world that `npm start` serves, without scopes and the campaign, which is tested below. A changed digest breaks the commands people kept. */
 test('ids, logins and tokens of a seed stay what they were', () => {
-  const known = JSON.stringify(plan.world, (key, value) => (['scopes', 'campaign'].includes(key) ? undefined : value))
+  const known = JSON.stringify(plan.world, (key, value) =>
+    ['scopes', 'campaign'].includes(key) ? undefined : value,
+  )
   expect(sha256Hex(known)).toBe('8aad61bcd1143d0214ec9bb60fc21bc4ec0ffe36b3aa6f527c97a8a56205e31b')
 })
 
