@@ -1,4 +1,4 @@
-/** The campaign of the demo: whoever watches a channel of its game earns a drop within two minutes. */
+/** The campaign of the demo: a viewer of any channel of its game earns a drop within two minutes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import { type RunningStrand, startStrand } from '../../src/testing/start-strand.ts'

@@ -12,9 +12,19 @@ const streamKeys = new StreamKeys(new KeyRing([{ id: 'any', bytes: new Uint8Arra
 const plan = planWorld({ seed: 42, streams: 200 }, Date.now(), streamKeys)
 const world = `${JSON.stringify(plan.world)} ${JSON.stringify(plan.steps)} ${demoSecret(42, 'operator', 'demo')}`
 
-const PLACEHOLDERS = ['11111111-2222-4333-8444-555555555555', '00000000-0000-4000-8000-000000000000']
+const PLACEHOLDERS = [
+  '11111111-2222-4333-8444-555555555555',
+  '11111111-2222-4333-8444-000000000000',
+  '00000000-0000-4000-8000-000000000000',
+]
 
-for (const document of ['README.md', 'docs/quickstart.md', 'docs/drops.md', 'docs/oauth.md']) {
+for (const document of [
+  'README.md',
+  'docs/quickstart.md',
+  'docs/drops.md',
+  'docs/campaigns.md',
+  'docs/oauth.md',
+]) {
   test(`${document} quotes tokens, ids and logins that the demo has`, () => {
     const text = readFileSync(document, 'utf8')
     const quoted = [

@@ -129,8 +129,8 @@ test('viewers start and stop, and are named as in a scenario', async () => {
   await strand.viewers.watch('viewer', 'broadcaster', { forSeconds: 600 })
   await strand.viewers.watch(strand.world.editor.id, 'late')
   expect((await strand.viewers.list()).map(({ reason }) => reason)).toEqual(['too_early', 'offline'])
-  await expect(strand.viewers.watch('nobody', 'star')).rejects.toThrow(
-    'viewers: unknown user "nobody"; must be',
+  await expect(strand.viewers.watch('stranger', 'star')).rejects.toThrow(
+    'viewers: unknown user "stranger"; must be',
   )
   await expect(strand.viewers.watch('fan', 'hour')).rejects.toThrow('viewers: unknown user "hour"')
   await expect(strand.viewers.watch('fan', 'star', { forSeconds: 0 })).rejects.toThrow('for_seconds')
@@ -199,17 +199,17 @@ describe('a mistake is named by its place', () => {
       campaigns({ game: 'Solitaire' }),
       '$.campaigns.launch.game is "Solitaire", but must be a name under $.games',
     ],
-    [campaigns({ organization: 'nobody' }), '$.campaigns.launch.organization is "nobody"'],
-    [campaigns({ link_client: 'nobody' }), '$.campaigns.launch.link_client is "nobody"'],
-    [campaigns({ channels: ['nobody'] }), '$.campaigns.launch.channels[0] is "nobody"'],
+    [campaigns({ organization: 'stranger' }), '$.campaigns.launch.organization is "stranger"'],
+    [campaigns({ link_client: 'stranger' }), '$.campaigns.launch.link_client is "stranger"'],
+    [campaigns({ channels: ['stranger'] }), '$.campaigns.launch.channels[0] is "stranger"'],
     [
       campaigns({ drops: [{ required_minutes: 1, benefits: ['gold'] }] }),
       '$.campaigns.launch.drops[0].benefits[0] is "gold"',
     ],
     [campaigns({ state: 'draft' }), 'state is not a field of a scenario; the fields are'],
     [{ ...campaigns({}), users: { launch: {} } }, '$.campaigns.launch has the same name as $.users.launch'],
-    [{ watching: [{ user: 'nobody', channel: 'broadcaster' }] }, '$.watching[0].user is "nobody"'],
-    [{ watching: [{ user: 'viewer', channel: 'nobody' }] }, '$.watching[0].channel is "nobody"'],
+    [{ watching: [{ user: 'stranger', channel: 'broadcaster' }] }, '$.watching[0].user is "stranger"'],
+    [{ watching: [{ user: 'viewer', channel: 'stranger' }] }, '$.watching[0].channel is "stranger"'],
     [{ watching: [{ user: 'viewer' }] }, '$.watching[0]'],
     [
       {

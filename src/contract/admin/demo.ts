@@ -40,11 +40,11 @@ export const removeFaults = action('clear', clearFaults, [DEMO], {
   form: { path: 'clear-faults', title: 'Remove all faults', done: 'No faults are planned.' },
 })
 
-const watch = action('start', startWatching, [`160017976 --channel-id 160180173 ${DEMO}`])
+const watch = action('add', startWatching, [`ivory_marten --channel dusty_koala --for-seconds 3600 ${DEMO}`])
 const watchingList = action('list', listWatching, [DEMO], {
   columns: ['user_id', 'channel_id', 'since', 'until', 'reason'],
 })
-const stopViewer = action('stop', stopWatching, [`160017976 ${DEMO}`])
+const stopViewer = action('remove', stopWatching, [`ivory_marten ${DEMO}`])
 
 const requestList = action('list', listRequests, [`--operation GetStreams ${DEMO}`], {
   columns: ['number', 'at', 'operation', 'method', 'path', 'status', 'fault'],
