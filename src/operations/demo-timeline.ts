@@ -21,6 +21,8 @@ const TIMES_AT_ONCE = 1000
 
 /** Work of a demo that is due at times of its clock. */
 export interface TimedWork {
+  /** Called when the clock begins to be moved. */
+  begin?(): void
   /** When it is due next; undefined: not at all. */
   nextAt(): number | undefined
   /** Does what is due now. */
@@ -69,6 +71,7 @@ export class DemoTimeline {
     }
     const isRunning = clock.running
     clock.setRunning(false)
+    for (const work of works) work.begin?.()
     try {
       for (let times = 1; ; times++) {
         const next = Math.min(...[...works].map(work => work.nextAt() ?? Number.POSITIVE_INFINITY))

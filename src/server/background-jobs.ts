@@ -12,7 +12,6 @@ import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
 import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'
 import type { Recordings } from '../media/recordings.ts'
-import type { DemoControls } from '../operations/demo-controls.ts'
 import type { TimedWork } from '../operations/demo-timeline.ts'
 import type { Services } from '../operations/implement.ts'
 import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/history.ts'
@@ -30,7 +29,7 @@ const AUTO_CLAIM_MILLISECONDS = 60_000
 const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
 const DEMO_MILLISECONDS = 100
-const AUTO_CLAIM_PLAYED_MILLISECONDS = 3_600_000
+const HOUR_MILLISECONDS = 3_600_000
 
 export interface JobContext {
   readonly config: Config
@@ -109,7 +108,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(AUTO_CLAIM_MILLISECONDS, claimUnclaimed, 'claiming drops for viewers failed')
   const { demo } = services
   if (demo !== undefined) {
-    demo.timeline.use('claims', playedClaims(services, demo))
+    demo.timeline.use('claims', playedClaims(services))
     every(DEMO_MILLISECONDS, () => demo.timeline.runDue(), 'an event of the demo failed; it is tried again')
   }
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
@@ -117,27 +116,25 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
 }
 
-/** Claims for viewers while the clock of a demo is moved: every hour while simulated viewers watch, and at the end of campaigns. */
-function playedClaims({ store, clock, campaigns }: Services, { viewers }: DemoControls): TimedWork {
-  let lookedAt = clock.now()
-  const listOpen = () =>
-    campaigns.list().filter(({ campaign, times }) => campaign.auto_claim && times.closes > clock.now())
+/**
+ * Claims for viewers while the clock of a demo is moved: after an hour and at the end of campaigns. Later looks of the same
+ * move would find nothing, because what viewers reach is claimed with their minutes.
+ */
+function playedClaims({ store, clock, campaigns }: Services): TimedWork {
+  let due: number[] = []
   const look = async () => {
-    lookedAt = clock.now()
-    if (listOpen().length > 0) await claimReachedDrops(store, lookedAt, () => false)
+    due = due.filter(time => time > clock.now())
+    await claimReachedDrops(store, clock.now(), () => false)
   }
   return {
-    nextAt: () => {
-      // A reset sets the clock back.
-      lookedAt = Math.min(lookedAt, clock.now())
-      const times = listOpen().flatMap(({ times: { ends } }) => [
-        ...(ends > lookedAt ? [ends] : []),
-        ...(viewers.size > 0 ? [lookedAt + AUTO_CLAIM_PLAYED_MILLISECONDS] : []),
-      ])
-      return times.length === 0 ? undefined : Math.min(...times)
+    begin: () => {
+      const now = clock.now()
+      const open = campaigns.list().filter(({ campaign, times }) => campaign.auto_claim && times.closes > now)
+      const times = open.flatMap(({ times: { ends } }) => [now + HOUR_MILLISECONDS, ends])
+      due = times.filter(time => time > now).sort((one, other) => one - other)
     },
+    nextAt: () => due[0],
     run: look,
-    settle: look,
   }
 }
 

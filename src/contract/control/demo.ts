@@ -32,6 +32,7 @@ export const advanceClock = controlOperation('POST /control/clock', {
   ),
   returns: singleSchema(ClockState),
   demoOnly: true,
+  takesLong: true,
   problems: ['none_given', 'refused_reference'],
   example: {
     body: { advance_seconds: 60 },
