@@ -52,7 +52,9 @@ test('a viewer of a generated channel earns, and its invented viewers stay as ma
   }
   const [campaign_id, drop_id] = [world.campaign.id, world.campaign.drops[0]?.id ?? '']
   await clock.advance(30)
-  expect(await beat()).toEqual({ data: [{ campaign_id, minutes: 2, claimable: [drop_id] }] })
+  const reached = await beat()
+  expect(reached?.data).toEqual([{ campaign_id, minutes: 2, claimable: [drop_id] }])
+  expect(reached?.reason).toBeUndefined()
   const claim = await drops.claimDrop.one({ drop_id })
   expect(claim).toMatchObject({ campaign_id, user_id: world.viewer.id })
   expect(claim.entitlement_ids).toHaveLength(1)

@@ -37,8 +37,10 @@ async function newViewer(): Promise<string> {
   return String(viewers)
 }
 
+const playsGame = (channel: string): string | undefined => (channel === CHANNEL ? GAME : undefined)
+
 /** A demo without a server. */
-function newDemo(at: number, findGame = (channel: string) => (channel === CHANNEL ? GAME : undefined)) {
+function newDemo(at: number, findGame = playsGame) {
   const demo = new DemoControls(new MovableClock({ at, running: false }))
   const { clock } = demo
   const watchTime = new WatchTime({
