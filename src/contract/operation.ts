@@ -78,6 +78,8 @@ export interface Operation {
   readonly standardErrors?: boolean
   /** What callers send where access is open, because the handler checks it: a token, one with `openid`, or a client's secret. */
   readonly credentials?: 'token' | 'openid' | 'client'
+  /** Has no deadline: what a caller repeats after one would be done twice. */
+  readonly takesLong?: boolean
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
   readonly example: {

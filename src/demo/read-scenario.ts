@@ -18,6 +18,7 @@ const SECTIONS = [
   'users',
   'entitlements',
   'grants',
+  'campaigns',
   'tokens',
 ] as const
 
@@ -85,6 +86,8 @@ function* violationsAbout(scenario: Scenario): Generator<string> {
   yield* catalogViolations(scenario)
   yield* userViolations(scenario)
   yield* entitlementViolations(scenario)
+  yield* campaignViolations(scenario)
+  yield* watchingViolations(scenario)
   yield* tokenViolations(scenario)
   yield* faultViolations(scenario)
   yield* eventViolations(scenario)
@@ -197,6 +200,33 @@ function* entitlementViolations(scenario: Scenario): Generator<string> {
       yield `${place}.id must be a UUID, not "${id}"`
     if (times !== undefined && status !== 'UPDATE_FAILED')
       yield `${place}.times is only allowed with UPDATE_FAILED`
+  }
+}
+
+function* campaignViolations(scenario: Scenario): Generator<string> {
+  for (const [name, wanted] of Object.entries(scenario.campaigns ?? {})) {
+    const place = `$.campaigns.${name}`
+    const { organization, game, link_client, channels = [], drops } = wanted
+    yield* referenceViolations(scenario, 'organizations', organization, `${place}.organization`)
+    yield* referenceViolations(scenario, 'games', game, `${place}.game`)
+    yield* referenceViolations(scenario, 'clients', link_client, `${place}.link_client`)
+    for (const [index, channel] of channels.entries())
+      yield* personViolations(scenario.users ?? {}, channel, `${place}.channels[${index}]`)
+    for (const [index, { benefits = [] }] of drops.entries())
+      for (const [at, benefit] of benefits.entries())
+        yield* referenceViolations(scenario, 'benefits', benefit, `${place}.drops[${index}].benefits[${at}]`)
+  }
+}
+
+function* watchingViolations({ users = {}, watching = [] }: Scenario): Generator<string> {
+  const seen = new Map<string, number>()
+  for (const [index, { user, channel }] of watching.entries()) {
+    const place = `$.watching[${index}]`
+    yield* personViolations(users, user, `${place}.user`)
+    yield* personViolations(users, channel, `${place}.channel`)
+    const other = seen.get(user)
+    if (other !== undefined) yield `${place}.user watches already, in $.watching[${other}]`
+    seen.set(user, index)
   }
 }
 

@@ -21,6 +21,7 @@
 import type { HeartbeatReason } from '../contract/playback/send-heartbeat.ts'
 import { isRecent, type ViewerSession } from '../domain/playback.ts'
 import {
+  losesSlots,
   MIN_SESSION_MILLISECONDS,
   NO_SLOTS,
   RECENT_SLOTS,
@@ -184,11 +185,13 @@ export class WatchTime {
     const slot = slotAt(now)
     if (slot === viewer.slot) return
     const before = viewer.pending
-    // Slots of other campaigns, or far from these because a clock was moved, are pending separately.
+    // Slots of other campaigns, or far from these because a clock was moved, are pending separately. A clock that is moved by
+    // days fills several sets before they are flushed.
     const continues =
       before !== undefined &&
       (before.set === set || sameIds(before.set, set)) &&
-      Math.abs(slot - before.slots.slot) < RECENT_SLOTS
+      Math.abs(slot - before.slots.slot) < RECENT_SLOTS &&
+      !(this.#options.hasOwnClock && losesSlots(before.slots, slot))
     if (before !== undefined && !continues) viewer.earlier = [...(viewer.earlier ?? []), before]
     const slots = continues ? before.slots : NO_SLOTS
     viewer.setPending(withSlot(slots, slot) ?? slots, set)
@@ -254,6 +257,14 @@ export class WatchTime {
   /** Flushes everything, at the end of the process. */
   async close(): Promise<void> {
     await this.#flushAll([...this.#viewers].flatMap(([id, viewer]) => (hasPending(viewer) ? [id] : [])))
+  }
+
+  /** Forgets all viewers and what is not written: a demo has another world. */
+  clear(): void {
+    this.#viewers.clear()
+    this.#networks.clear()
+    this.#urgent.clear()
+    this.#sets.clear()
   }
 
   /** Flushes one viewer, before the store is asked about that viewer. */

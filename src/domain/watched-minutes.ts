@@ -49,6 +49,12 @@ export function withSlot({ slot: newest, recent }: SlotSet, slot: number): SlotS
   return (recent & bit) === 0 ? { slot: newest, recent: recent | bit } : undefined
 }
 
+/** Whether a set with this slot would have no room for its oldest ones. */
+export function losesSlots({ slot: newest, recent }: SlotSet, slot: number): boolean {
+  const ahead = slot - newest
+  return ahead > 0 && (ahead >= RECENT_SLOTS ? recent !== 0 : recent >>> (RECENT_SLOTS - ahead) !== 0)
+}
+
 /** The slots of a set, oldest first. */
 export function listSlots({ slot, recent }: SlotSet): number[] {
   const slots: number[] = []

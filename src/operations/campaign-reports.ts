@@ -11,16 +11,18 @@ export type CampaignReport = AnswerOf<typeof getCampaignReport>['data'][number]
 /** Reports about campaigns. Counting reads all viewers, so callers within some seconds share a report. */
 export class CampaignReports {
   readonly #store: Pick<Store, 'dropProgress'>
+  readonly #maxAge: number
   readonly #made = new Map<string, { readonly at: number; readonly report: Promise<CampaignReport> }>()
 
-  constructor(store: Pick<Store, 'dropProgress'>) {
+  constructor(store: Pick<Store, 'dropProgress'>, maxAge = MAX_AGE_MILLISECONDS) {
     this.#store = store
+    this.#maxAge = maxAge
   }
 
   async read(campaign: StoredCampaign): Promise<CampaignReport> {
     const known = this.#made.get(campaign.id)
     const now = performance.now()
-    if (known !== undefined && now - known.at < MAX_AGE_MILLISECONDS) return known.report
+    if (known !== undefined && now - known.at < this.#maxAge) return known.report
     const report = this.#count(campaign)
     this.#made.delete(campaign.id)
     this.#made.set(campaign.id, { at: now, report })

@@ -12,6 +12,7 @@ import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
 import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'
 import type { Recordings } from '../media/recordings.ts'
+import type { TimedWork } from '../operations/demo-timeline.ts'
 import type { Services } from '../operations/implement.ts'
 import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/history.ts'
 import type { FeedFollower } from '../store/follower.ts'
@@ -27,6 +28,8 @@ const WATCH_TIME_MILLISECONDS = 5000
 const AUTO_CLAIM_MILLISECONDS = 60_000
 const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
+const DEMO_MILLISECONDS = 100
+const HOUR_MILLISECONDS = 3_600_000
 
 export interface JobContext {
   readonly config: Config
@@ -103,9 +106,36 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
     await claimReachedDrops(services.store, services.clock.now(), () => context.isDraining())
   }
   every(AUTO_CLAIM_MILLISECONDS, claimUnclaimed, 'claiming drops for viewers failed')
+  const { demo } = services
+  if (demo !== undefined) {
+    demo.timeline.use('claims', playedClaims(services))
+    every(DEMO_MILLISECONDS, () => demo.timeline.runDue(), 'an event of the demo failed; it is tried again')
+  }
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(SAMPLE_MILLISECONDS, () => context.history.sample(), 'reading the metrics failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
+}
+
+/**
+ * Claims for viewers while the clock of a demo is moved: after an hour and at the end of campaigns. Later looks of the same
+ * move would find nothing, because what viewers reach is claimed with their minutes.
+ */
+function playedClaims({ store, clock, campaigns }: Services): TimedWork {
+  let due: number[] = []
+  const look = async () => {
+    due = due.filter(time => time > clock.now())
+    await claimReachedDrops(store, clock.now(), () => false)
+  }
+  return {
+    begin: () => {
+      const now = clock.now()
+      const open = campaigns.list().filter(({ campaign, times }) => campaign.auto_claim && times.closes > now)
+      const times = open.flatMap(({ times: { ends } }) => [now + HOUR_MILLISECONDS, ends])
+      due = times.filter(time => time > now).sort((one, other) => one - other)
+    },
+    nextAt: () => due[0],
+    run: look,
+  }
 }
 
 function logUnflushed(log: Log, error: unknown): void {

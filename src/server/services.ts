@@ -83,7 +83,8 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
       mostPerNetwork: config.earningPerNetwork,
       hasOwnClock: demo !== undefined,
     }),
-    campaignReports: new CampaignReports(store),
+    // A demo's clock may be moved by hours between two reports.
+    campaignReports: new CampaignReports(store, demo && 0),
     eventSecrets: new EventSecrets(ring),
     eventCallbacks: demo === undefined ? config.eventCallbacks : 'any',
     limits: new OAuthLimits(config.oauthRates),
@@ -96,6 +97,7 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
     log,
     ...(demo && { demo }),
   }
+  demo?.viewers.useWatchTime(services.watchTime)
   return { services, follower, siteTokens }
 }
 

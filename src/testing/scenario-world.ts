@@ -2,6 +2,7 @@ import type { Scenario } from '../client/api.ts'
 import type {
   World as DescribedWorld,
   ScenarioBenefitEntry,
+  ScenarioCampaignEntry,
   ScenarioClientEntry,
   ScenarioEntitlementEntry,
   ScenarioGrantEntry,
@@ -38,6 +39,7 @@ interface EntryOf {
   readonly benefits: ScenarioBenefitEntry
   readonly clients: ScenarioClientEntry
   readonly grants: ScenarioGrantEntry
+  readonly campaigns: ScenarioCampaignEntry
 }
 type Section<S> = keyof S & keyof EntryOf
 type NamesIn<S> = { [K in Section<S>]: keyof NonNullable<S[K]> }[Section<S>]

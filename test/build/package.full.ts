@@ -320,7 +320,7 @@ console.log(strand.url, (await fetch(strand.url + '/readyz')).status)`
 
 describe('the examples of docs/testing-against-strand.md', () => {
   test("Node's runner, in Node", async () => {
-    for (const mark of ['node', 'node-requests', 'node-attach', 'node-intercept']) {
+    for (const mark of ['node', 'node-requests', 'node-campaigns', 'node-attach', 'node-intercept']) {
       writeFileSync(join(folder, 'token.test.mjs'), example(mark))
       const { code, stdout } = await run(['node', '--test', '--test-reporter=tap', 'token.test.mjs'])
       expect([mark, code, stdout.includes('# pass 1')]).toEqual([mark, 0, true])

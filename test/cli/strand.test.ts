@@ -340,7 +340,7 @@ describe('strand demo', () => {
     '': [
       ...['base_url', 'helix_url', 'oauth_url', 'control_url', 'operator_token', 'organization'],
       ...['other_organization', 'client', 'other_client', 'users', 'broadcaster', 'editor', 'offline'],
-      ...['viewer', 'game', 'benefit'],
+      ...['viewer', 'game', 'benefit', 'campaign'],
     ],
     organization: ['id', 'name'],
     other_organization: ['id'],
@@ -352,6 +352,7 @@ describe('strand demo', () => {
     viewer: ['id', 'token'],
     game: ['id'],
     benefit: ['id'],
+    campaign: ['id', 'drops'],
   }
   const SCOPES = [
     ...['channel:manage:broadcast', 'channel:manage:videos', 'channel:read:editors'],

@@ -4,6 +4,7 @@ import { HEARTBEAT_SECONDS } from '../../src/domain/playback.ts'
 import {
   countSlots,
   listSlots,
+  losesSlots,
   MIN_SESSION_MILLISECONDS,
   mayCount,
   NO_SLOTS,
@@ -70,6 +71,20 @@ describe('a set of slots', () => {
       }),
       { numRuns: runs(2000) },
     )
+  })
+
+  test('loses slots if there is no room for a later one, and only then', () => {
+    for (let ahead = -40; ahead <= 40; ahead++)
+      for (const recent of [1, 5, 1 << 31, -1, 0x00010001]) {
+        const set = { slot: NOW, recent }
+        const after = withSlot(set, NOW + ahead)
+        const kept = after === undefined ? listSlots(set) : listSlots(after)
+        expect([ahead, recent, losesSlots(set, NOW + ahead)]).toEqual([
+          ahead,
+          recent,
+          listSlots(set).some(slot => !kept.includes(slot)),
+        ])
+      }
   })
 
   test('is the same whatever the order, the parts and the repetitions of reports', () => {

@@ -5,7 +5,7 @@ import { ReturnedUuid } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
 /** Why a heartbeat earns nothing (D-230). */
-const HEARTBEAT_REASONS = [
+export const HEARTBEAT_REASONS = [
   'offline',
   'too_early',
   'no_campaign',

@@ -264,7 +264,7 @@ export class Endpoint {
   /** Reads and checks parameters and body, and opens the cursor. */
   #read(context: RequestContext, params: Params, caller: Caller): EndpointCall {
     const { operation } = this
-    if (operation.answerLines !== undefined) context.holdOpen()
+    if (operation.answerLines !== undefined || operation.takesLong) context.holdOpen()
     const reader = this.#reader()
     const query = reader.query(context.search)
     const idempotencyKey =

@@ -135,11 +135,13 @@ describeOperation(listAudit, { valid: server => asOperator(server) }, ({ ok, fai
 })
 
 /**
- * The demo's clock and faults change nothing that lasts: they live in the memory of the process and are gone with it. And
+ * The demo's clock, viewers and faults change nothing that lasts: they live in the memory of the process and are gone with it. And
  * its fresh start takes the log along.
  */
 const NOT_RECORDED = [
   'AdvanceClock',
+  'StartWatching',
+  'StopWatching',
   'PlanFault',
   'ClearFaults',
   'ClearRequests',

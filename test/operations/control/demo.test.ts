@@ -671,12 +671,15 @@ for (const engine of engines) {
         'ClearRequests',
         'ListFaults',
         'ListRequests',
+        'ListWatching',
         'MintUserToken',
         'PlanFault',
         'ReadClock',
         'ReadWorld',
         'ResetWorld',
         'SaveSnapshot',
+        'StartWatching',
+        'StopWatching',
       ])
       for (const operation of absent) {
         const answer = await send(server, operation, asOperator(server, { body: operation.example.body }))
