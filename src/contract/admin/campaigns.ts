@@ -37,7 +37,7 @@ const create = {
   }),
 }
 const list = action('list', listCampaigns, [`--org ${REEF} --state published`], {
-  columns: ['id', 'name', 'game_id', 'state', 'phase', 'starts_at', 'ends_at'],
+  columns: ['id', 'name', 'game_id', 'state', 'ends_at'],
 })
 const show = action('show', getCampaign, [WEEK])
 const publish = action('publish', publishCampaign, [WEEK], {
