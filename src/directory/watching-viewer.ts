@@ -1,5 +1,4 @@
 /** What a process knows of a viewer who watches, and the minutes that the store does not have yet. */
-import type { ViewerSession } from '../domain/playback.ts'
 import { countSlots, listSlots, type SlotSet } from '../domain/watched-minutes.ts'
 import type { WatchReport } from '../store/commands/watch-time.ts'
 import type { OpenCampaign } from './open-campaigns.ts'
@@ -31,9 +30,9 @@ export interface Progress {
  */
 export class WatchingViewer {
   /** The last heartbeat, and the channel and start of its session. */
-  heardAt: number
-  heardOn: string
-  began: number
+  heardAt = 0
+  heardOn = ''
+  began = 0
   /** Set when the viewer earns: a hash of the network of the first heartbeat which counted. */
   network: number | undefined = undefined
   earns = false
@@ -49,13 +48,7 @@ export class WatchingViewer {
   /** Pending slots of other campaigns, from before the viewer changed the channel. */
   earlier: readonly Pending[] | undefined = undefined
   /** By campaign; undefined until it is read. */
-  progress: Progress[] | undefined = undefined
-
-  constructor({ user_id, began }: ViewerSession, now: number) {
-    this.heardAt = now
-    this.heardOn = user_id
-    this.began = began
-  }
+  progress: readonly Progress[] | undefined = undefined
 
   get pending(): Pending | undefined {
     if (this.pendingRecent === 0) return undefined
@@ -66,6 +59,16 @@ export class WatchingViewer {
     this.pendingSlot = slot
     this.pendingRecent = recent
     this.pendingSet = set
+  }
+
+  /** Takes over what the store has. Of two answers at once, that of the first may come last. */
+  addProgress({ campaign_id, minutes, claimed }: Progress): void {
+    const known = this.findProgress(campaign_id)
+    if (known !== undefined) {
+      known.minutes = Math.max(minutes, known.minutes)
+      if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
+    } else if (this.progress !== undefined)
+      this.progress = [...this.progress, { campaign_id, minutes, claimed }]
   }
 
   findProgress(campaign_id: string): Progress | undefined {
