@@ -21,7 +21,8 @@ export interface NumberedCampaign extends StoredCampaign {
 /** A campaign as minutes and claims need it: without its channels, which may be many. */
 export type CountedCampaign = Omit<NumberedCampaign, 'channel_ids'>
 
-type CampaignRow = Omit<CountedCampaign, 'drops'>
+/** A campaign without its parts. */
+export type CampaignRow = Omit<CountedCampaign, 'drops'>
 
 export const campaignColumns = new Columns<CampaignRow>(
   'campaigns',
@@ -72,13 +73,6 @@ export const campaignQueries = (db: Database) => {
   return {
     named,
     find: async (id: string): Promise<NumberedCampaign | undefined> => (await named([id.toLowerCase()]))[0],
-    /** The campaign of a drop. */
-    withDrop: async (drop_id: string): Promise<CountedCampaign | undefined> => {
-      const rows = await db.all<object>(
-        sql`${select} where id = (select campaign_id from campaign_drops where id = ${drop_id})`,
-      )
-      return (await withDrops(db, rows.map(readRow)))[0]
-    },
     /** Those with these ids, without their channels. */
     counted: async (ids: readonly string[]): Promise<CountedCampaign[]> => {
       const rows = await db.all<object>(sql`${select} where ${isOneOf(sql`id`, ids)} order by id`)
