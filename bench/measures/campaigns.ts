@@ -15,6 +15,7 @@ import { isoMillis } from '../../src/kit/time/clock.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
+import { freePort } from '../../test/support/store/postgres.ts'
 import type { BarePlan } from '../baselines/bare-server.ts'
 import { type Bench, copyStore, type Measure, type Result } from '../bench.ts'
 import { sendAround } from '../load/connections.ts'
@@ -32,8 +33,8 @@ const HOUR = 60 * MINUTE
 /** As many as a campaign may have, so that a viewer has many to claim. */
 const DROPS = 20
 const CLAIMING_CONNECTIONS = 128
-/** A server would otherwise let only 100 viewers of this machine earn. */
-const SETTINGS = { STRAND_EARNING_PER_NETWORK: '1000000' }
+/** Heartbeats are limited by address: every viewer has one. */
+const addressOf = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
 
 export const campaigns: Measure = {
   name: 'campaigns',
@@ -96,6 +97,7 @@ async function addCampaign(world: BenchWorld): Promise<BenchCampaign> {
   }
   await store.commands.putCampaign({ id, content, now })
   await store.commands.publishCampaign({ id, now })
+  await store.commands.modifyChannel({ user_id: world.liveIds[0] ?? '', update: { game_id } })
   await Promise.all(
     world.callers.map(caller =>
       store.commands.addWatchedMinutes({ campaign_id: id, user_id: caller.id, add: 60 + DROPS, now }),
@@ -151,15 +153,17 @@ async function measureHeartbeats(bench: Bench, world: BenchWorld): Promise<Omit<
   const { secrets } = world
   const [id = '', key = ''] = secrets.masterKeys.split(':')
   const minter = new PlaybackSessions(new KeyRing([{ id, bytes: Buffer.from(key, 'base64') }]))
-  const requests: BenchRequest[] = sessionsOf(world, 0).map(session => ({
+  const requests: BenchRequest[] = sessionsOf(world, 0).map((session, n) => ({
     method: 'POST',
     path: '/playback/heartbeat',
+    from: addressOf(n),
     body: { session: minter.mint(session, Date.now() - HOUR).session },
   }))
-  const strand = await bench.processes.startStrand(world.folder, { secrets, settings: SETTINGS })
-  const game_id = world.benefits[0]?.game_id
-  const channel = `/control/channels/${world.liveIds[0]}`
-  await askBytes(strand, { method: 'PATCH', path: channel, token: secrets.operatorToken, body: { game_id } })
+  const settings = {
+    STRAND_TRUSTED_PROXIES: '127.0.0.1',
+    STRAND_OPERATOR_LISTEN: `127.0.0.1:${await freePort()}`,
+  }
+  const strand = await bench.processes.startStrand(world.folder, { secrets, settings })
   // All of them once: the server then knows them.
   const circles = Array.from({ length: 32 }, (_, n) => requests.filter((__, index) => index % 32 === n))
   await Promise.all(circles.map(circle => sendOnce(strand, circle)))
@@ -223,8 +227,7 @@ async function measureMemory(world: BenchWorld) {
   }
   const before = used()
   // Every session is read from text, as those of heartbeats are.
-  for (const [n, text] of texts.entries())
-    await watchTime.beat(JSON.parse(text), `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)
+  for (const [n, text] of texts.entries()) await watchTime.beat(JSON.parse(text), addressOf(n))
   await watchTime.close()
   const megabytes = ((used() - before) / 1e6) * (100_000 / texts.length)
   await store.close()

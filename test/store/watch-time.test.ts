@@ -3,8 +3,8 @@ import { isoMillis } from '../../src/kit/time/clock.ts'
 import { claimReachedDrops } from '../../src/maintenance/claim-reached-drops.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import type { Store } from '../../src/store/store.ts'
-import { engines } from '../support/server.ts'
-import { openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { openStore, retryWhileUnavailable } from '../support/store/stores.ts'
 import {
   CampaignWorld,
   expectDone,
@@ -21,14 +21,18 @@ const HOUR = 60 * MINUTE
 for (const engine of engines) {
   describe(`watched minutes on ${engine}`, () => {
     let store: Store
-    let close: () => Promise<void>
+    let place: StorePlace
     let world: CampaignWorld
     let users = 0
     beforeAll(async () => {
-      ;({ store, close } = await openTestStore(engine))
+      place = await createStorePlace(engine)
+      store = await openStore(place)
       world = await CampaignWorld.create(store)
     })
-    afterAll(() => close())
+    afterAll(async () => {
+      await store.close()
+      await place.remove()
+    })
 
     const newViewer = async (): Promise<string> => {
       users += 1
@@ -153,6 +157,38 @@ for (const engine of engines) {
       const entitlements = await world.entitlements(viewer)
       expect(entitlements.map(each => each.id).sort()).toEqual([...last.entitlement_ids].sort())
       expect(entitlements.every(each => each.fulfillment_status === 'CLAIMED')).toBe(true)
+      await stop(id, START)
+    })
+
+    test('64 claims by each of 20 viewers through two processes, beside reports that claim, are one claim each', async () => {
+      const { id, drops } = await world.publish([2], { auto_claim: true })
+      const drop_id = drops[0]?.id ?? ''
+      const other = await openStore(place)
+      const now = START + 3 * MINUTE
+      /** Asks until the report has the second minute. */
+      const claim = async (user_id: string, through: Store) => {
+        for (;;) {
+          const claimed = await retryWhileUnavailable(() =>
+            through.commands.claimDrop({ user_id, drop_id, now }),
+          )
+          if (!('problem' in claimed)) return claimed
+          expect(claimed).toMatchObject({ problem: 'drop_not_reached', details: [1, 2] })
+        }
+      }
+      const viewers = await Promise.all(Array.from({ length: 20 }, newViewer))
+      for (const viewer of viewers) await world.report(viewer, [0], [id])
+      await Promise.all(
+        viewers.map(async viewer => {
+          const claims = Array.from({ length: 64 }, (_, n) => claim(viewer, n % 2 === 0 ? store : other))
+          await retryWhileUnavailable(() => world.report(viewer, [0, 1], [id], now))
+          const [first, ...others] = await Promise.all(claims)
+          for (const each of others) expect(each).toEqual(first as typeof each)
+          const granted = (await world.entitlements(viewer)).map(each => each.id)
+          expect(granted.sort()).toEqual([...(first?.entitlement_ids ?? [])].sort())
+          expect(granted).toHaveLength(3)
+        }),
+      )
+      await other.close()
       await stop(id, START)
     })
 
