@@ -9,8 +9,10 @@ import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import type { WatchedProgress } from '../store/commands/watch-time.ts'
 import type { Store } from '../store/store.ts'
+import type { OpenCampaigns } from './open-campaigns.ts'
 import {
   hasPending,
+  readProgress,
   type TakenMinutes,
   takePending,
   type WatchingViewer,
@@ -23,6 +25,7 @@ const FLUSH_SECONDS = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 3] as const
 interface FlusherOptions {
   readonly store: Store
   readonly clock: Clock
+  readonly campaigns: OpenCampaigns
   /** Whether the clock can be moved, so that it has nothing to do with the clock of the store. */
   readonly hasOwnClock: boolean
   readonly viewers: ReadonlyMap<string, WatchingViewer>
@@ -99,10 +102,11 @@ export class WatchTimeFlusher {
       })
       viewer.earlier = waiting.length > 0 ? waiting : undefined
     }
-    for (const { user_id, added, claimed, ...progress } of results) {
-      this.#minutes += added
-      this.autoClaims += claimed.length
-      this.#options.viewers.get(user_id)?.addProgress({ ...progress, claimed })
+    const { viewers, campaigns } = this.#options
+    for (const row of results) {
+      this.#minutes += row.added
+      this.autoClaims += row.claimed.length
+      viewers.get(row.user_id)?.addProgress(readProgress(row, campaigns))
     }
   }
 

@@ -41,6 +41,7 @@ import {
   hasFinished,
   hasPending,
   NO_CAMPAIGNS,
+  readProgress,
   sameIds,
   WatchingViewer,
 } from './watching-viewer.ts'
@@ -51,7 +52,6 @@ const PARTS = 5
 const MAX_VIEWERS = 1_000_000
 /** Slots wait for the store for as long as a set of them has room. */
 const WAITING_MILLISECONDS = 30 * 60_000
-const NOTHING: readonly string[] = []
 
 /** Progress of a viewer, in a heartbeat's answer. */
 export interface WatchAnswer {
@@ -195,12 +195,7 @@ export class WatchTime {
   async #readProgress(id: string, viewer: WatchingViewer): Promise<void> {
     try {
       const rows = await this.#options.store.dropProgress.ofViewer(id)
-      // The ids of open campaigns are in memory once, and viewers share them.
-      viewer.progress ??= rows.map(({ campaign_id, minutes, claimed }) => ({
-        campaign_id: this.#options.campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
-        minutes,
-        claimed: claimed.length === 0 ? NOTHING : claimed,
-      }))
+      viewer.progress ??= rows.map(row => readProgress(row, this.#options.campaigns))
     } catch {
       // The store is away: the answer has no progress, and the next heartbeat tries again.
     }

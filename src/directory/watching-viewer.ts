@@ -1,7 +1,7 @@
 /** What a process knows of a viewer who watches, and the minutes that the store does not have yet. */
 import { countSlots, listSlots, type SlotSet } from '../domain/watched-minutes.ts'
 import type { WatchReport } from '../store/commands/watch-time.ts'
-import type { OpenCampaign } from './open-campaigns.ts'
+import type { OpenCampaign, OpenCampaigns } from './open-campaigns.ts'
 
 /** Slots that the store does not have yet, and the campaigns that they count for. */
 export interface Pending {
@@ -23,6 +23,18 @@ export interface Progress {
   minutes: number
   claimed: readonly string[]
 }
+
+/** The minutes that the store has. Ids of open campaigns, and lists without drops, are in memory once. */
+export function readProgress(row: Progress, campaigns: OpenCampaigns): Progress {
+  const { campaign_id, minutes, claimed } = row
+  return {
+    campaign_id: campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
+    minutes,
+    claimed: claimed.length === 0 ? NO_DROPS : claimed,
+  }
+}
+
+const NO_DROPS: readonly string[] = []
 
 /**
  * A viewer with a recent heartbeat. There may be very many: all have the same layout in memory, with plain fields in place of
@@ -62,13 +74,13 @@ export class WatchingViewer {
   }
 
   /** Takes over what the store has. Of two answers at once, that of the first may come last. */
-  addProgress({ campaign_id, minutes, claimed }: Progress): void {
+  addProgress(added: Progress): void {
+    const { campaign_id, minutes, claimed } = added
     const known = this.findProgress(campaign_id)
     if (known !== undefined) {
       known.minutes = Math.max(minutes, known.minutes)
       if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
-    } else if (this.progress !== undefined)
-      this.progress = [...this.progress, { campaign_id, minutes, claimed }]
+    } else if (this.progress !== undefined) this.progress = [...this.progress, added]
   }
 
   findProgress(campaign_id: string): Progress | undefined {
