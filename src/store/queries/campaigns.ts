@@ -163,14 +163,18 @@ async function readDrops(
     sql`select id, name, required_minutes, campaign_id from campaign_drops
         where ${isOneOf(sql`campaign_id`, ids)} order by campaign_id, place`,
   )
-  const given = await db.all<{ drop_id: string; benefit_id: string }>(
-    sql`select drop_id, benefit_id from campaign_drop_benefits
+  const given = await db.all<{ drop_id: string; benefit_id: string; place: number }>(
+    sql`select drop_id, benefit_id, place from campaign_drop_benefits
         where ${isOneOf(
           sql`drop_id`,
           drops.map(({ id }) => id),
-        )} order by drop_id, place`,
+        )}`,
   )
-  const benefits = Map.groupBy(given, ({ drop_id }) => drop_id)
+  // A drop has few: no index is needed for their order.
+  const benefits = Map.groupBy(
+    given.sort((a, b) => a.place - b.place),
+    ({ drop_id }) => drop_id,
+  )
   const lists = new Map<string, CampaignDrop[]>(ids.map(id => [id, []]))
   for (const { campaign_id, ...drop } of drops) {
     const benefit_ids = (benefits.get(drop.id) ?? []).map(({ benefit_id }) => benefit_id)
