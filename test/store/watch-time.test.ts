@@ -3,7 +3,7 @@ import { isoMillis } from '../../src/kit/time/clock.ts'
 import { claimReachedDrops } from '../../src/maintenance/claim-reached-drops.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
 import { openStore, retryWhileUnavailable } from '../support/store/stores.ts'
 import {
   CampaignWorld,
@@ -240,6 +240,39 @@ for (const engine of engines) {
       expect(await store.dropProgress.ofViewer(viewer)).toEqual([])
       expect(await store.dropProgress.claim(viewer, drops[0]?.id ?? '')).toBeUndefined()
       expect(await world.entitlements(viewer)).toHaveLength(3)
+      for (const table of ['watched_minutes', 'drop_progress', 'drop_claims'])
+        expect(await executeIn(place, `select * from ${table} where user_id = '${viewer}'`)).toEqual([])
+      await stop(id, START)
+    })
+
+    test('claims that come together share a transaction on PostgreSQL; each is answered as if it had been alone', async () => {
+      const { id, drops } = await world.publish([1])
+      const drop_id = drops[0]?.id ?? ''
+      const viewers = await Promise.all(Array.from({ length: 24 }, newViewer))
+      const [unready = '', ...ready] = viewers
+      for (const viewer of ready) await world.report(viewer, [0], [id])
+      const author = (user_id: string) =>
+        ({ actor: `user/${user_id}`, operation: 'ClaimDrop', chain: 'user', at: isoMillis(START) }) as const
+      const answers = await Promise.all(
+        [...viewers, '999999'].map(user_id =>
+          store.as(author(user_id)).commands.claimDrop({ user_id, drop_id, now: START + HOUR }),
+        ),
+      )
+      expect(answers[0]).toMatchObject({ problem: 'drop_not_reached', details: [0, 1] })
+      expect(answers.at(-1)).toMatchObject({ problem: 'not_found' })
+      for (const [n, viewer] of ready.entries())
+        expect(expectDone(answers[n + 1])).toMatchObject({ user_id: viewer, drop_id })
+      expect(await world.entitlements(unready)).toEqual([])
+      const actors = await executeIn(place, `select actor from audit where subject = 'drop/${drop_id}'`)
+      expect(actors.map(each => each.actor).sort()).toEqual(ready.map(viewer => `user/${viewer}`).sort())
+      expect(await store.audit.verify()).not.toHaveProperty('flaw')
+      if (engine === 'postgres') {
+        const rows = await executeIn(
+          place,
+          `select distinct xmin from drop_claims where drop_id = '${drop_id}'`,
+        )
+        expect(rows.length).toBeLessThan(ready.length / 2)
+      }
       await stop(id, START)
     })
 
