@@ -101,7 +101,9 @@ const shortLocals: BunPlugin = {
       ['ts', /[\\/]src[\\/].*\.ts$/],
       ['js', /[\\/]node_modules[\\/].*\.[cm]?js$/],
     ] as const) {
-      const transpiler = new Bun.Transpiler({ loader, minify: { identifiers: true } })
+      // The types of the runtime do not have this option yet.
+      const options = { loader, minify: { identifiers: true } }
+      const transpiler = new Bun.Transpiler(options)
       build.onLoad({ filter }, async ({ path }) => ({
         contents: await transpiler.transform(await Bun.file(path).text()),
         loader: 'js',
