@@ -348,7 +348,7 @@ export const SETTINGS = {
   }),
   earningPerNetwork: setting('STRAND_EARNING_PER_NETWORK', wholeNumber(1), {
     default: '100',
-    meaning: 'viewers of one network who earn drops at a time',
+    meaning: 'viewers of one network who earn drops at a time on a node',
   }),
   sweepSeconds: setting('STRAND_SWEEP_SECONDS', SECONDS, {
     default: '60',

@@ -13,8 +13,9 @@
  * | a viewer has stopped | that viewer, who is then forgotten |
  * | the process ends | all |
  *
+ * `watch-time-flusher.ts` writes them, `earning-networks.ts` limits viewers by network.
+ *
  * What must hold:
- * - Pending slots are removed only when the store has them. A flush may be repeated: it is a union.
  * - While the store is away, heartbeats are answered and slots wait; a set has room for half an hour.
  * - A slot counts on one channel: the first whose heartbeat counted in it.
  */
@@ -26,16 +27,14 @@ import {
   NO_SLOTS,
   RECENT_SLOTS,
   slotAt,
-  withoutSlots,
   withSlot,
 } from '../domain/watched-minutes.ts'
-import { toNetwork } from '../kit/network.ts'
-import { Histogram } from '../kit/telemetry/histogram.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
-import { type Clock, isoMillis } from '../kit/time/clock.ts'
-import type { WatchedProgress } from '../store/commands/watch-time.ts'
+import type { Clock } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
+import { EarningNetworks } from './earning-networks.ts'
 import { admits, isActive, type OpenCampaign, type OpenCampaigns } from './open-campaigns.ts'
+import { WatchTimeFlusher } from './watch-time-flusher.ts'
 import {
   type CampaignSet,
   countMinutes,
@@ -43,19 +42,17 @@ import {
   hasFinished,
   hasPending,
   NO_CAMPAIGNS,
+  readProgress,
   sameIds,
-  type TakenMinutes,
-  takePending,
   WatchingViewer,
-  writeReports,
 } from './watching-viewer.ts'
 
-const BATCH_SIZE = 500
 /** From this number on, a fifth of the viewers is flushed each minute. */
 const MANY_VIEWERS = 20_000
 const PARTS = 5
 const MAX_VIEWERS = 1_000_000
-const FLUSH_SECONDS = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 3] as const
+/** Slots wait for the store for as long as a set of them has room. */
+const WAITING_MILLISECONDS = 30 * 60_000
 
 /** Progress of a viewer, in a heartbeat's answer. */
 export interface WatchAnswer {
@@ -88,20 +85,18 @@ type Decision = { readonly set: CampaignSet; readonly reason?: HeartbeatReason }
 export class WatchTime {
   readonly #options: WatchTimeOptions
   readonly #viewers = new Map<string, WatchingViewer>()
-  /** Viewers who earn, by the hash of their network: two networks with one hash share their limit. */
-  readonly #networks = new Map<number, number>()
+  readonly #networks: EarningNetworks
+  readonly #flusher: WatchTimeFlusher
+  /** One object for each combination of campaigns, and one text for each channel, which viewers share. */
   #sets = new Map<string, CampaignSet>()
-  /** Viewers to flush at once, and the flush that takes them. */
-  readonly #urgent = new Set<string>()
-  #flushingUrgent: Promise<void> | undefined
+  #channels = new Map<string, string>()
   #lastMinute: number
-  readonly #flushTimes = new Histogram(FLUSH_SECONDS)
-  readonly #claims = { viewer: 0, auto: 0 }
-  #minutes = 0
-  #failures = 0
+  #claims = 0
 
   constructor(options: WatchTimeOptions) {
     this.#options = options
+    this.#networks = new EarningNetworks(options.mostPerNetwork)
+    this.#flusher = new WatchTimeFlusher({ ...options, viewers: this.#viewers })
     this.#lastMinute = slotAt(options.clock.now())
   }
 
@@ -118,15 +113,18 @@ export class WatchTime {
 
   #hear(session: ViewerSession, now: number): WatchingViewer {
     const known = this.#viewers.get(session.viewer)
-    if (known === undefined) {
-      const viewer = new WatchingViewer(session, now)
-      if (this.#viewers.size < MAX_VIEWERS) this.#viewers.set(session.viewer, viewer)
-      return viewer
-    }
-    known.heardAt = now
-    known.heardOn = session.user_id
-    known.began = session.began
-    return known
+    const viewer = known ?? new WatchingViewer()
+    viewer.heardAt = now
+    viewer.began = session.began
+    if (viewer.heardOn !== session.user_id) viewer.heardOn = this.#sharedText(session.user_id)
+    if (known === undefined && this.#viewers.size < MAX_VIEWERS) this.#viewers.set(session.viewer, viewer)
+    return viewer
+  }
+
+  #sharedText(channel_id: string): string {
+    const known = this.#channels.get(channel_id)
+    if (known === undefined) this.#channels.set(channel_id, channel_id)
+    return known ?? channel_id
   }
 
   /** Whether a heartbeat counts, and for what (D-211); the reason if it does not. */
@@ -152,7 +150,9 @@ export class WatchTime {
     if (now - session.began < MIN_SESSION_MILLISECONDS) return { set, reason: 'too_early' }
     if (slotAt(now) === viewer.slot && viewer.channel !== channel)
       return { set, reason: 'counts_on_another_channel' }
-    viewer.isOverLimit = !this.#admitsNetwork(session.viewer, viewer, address)
+    // One who is not kept, because there are too many, could not be released.
+    const isKept = this.#viewers.get(session.viewer) === viewer
+    viewer.isOverLimit = !isKept || !this.#networks.admit(viewer, address)
     return viewer.isOverLimit ? { set, reason: 'network_limit' } : { set }
   }
 
@@ -164,21 +164,6 @@ export class WatchTime {
     const set = { campaigns: admitted, ids }
     this.#sets.set(key, set)
     return set
-  }
-
-  /** Of one network, only so many earn at a time (D-235). The network of the first heartbeat counts. */
-  #admitsNetwork(id: string, viewer: WatchingViewer, address: string | undefined): boolean {
-    if (viewer.earns) return true
-    if (this.#viewers.get(id) !== viewer) return false
-    if (address !== undefined) {
-      const network = Bun.hash.crc32(toNetwork(address))
-      const count = this.#networks.get(network) ?? 0
-      if (count >= this.#options.mostPerNetwork) return false
-      this.#networks.set(network, count + 1)
-      viewer.network = network
-    }
-    viewer.earns = true
-    return true
   }
 
   #count(session: ViewerSession, viewer: WatchingViewer, set: CampaignSet, now: number): void {
@@ -196,8 +181,9 @@ export class WatchTime {
     const slots = continues ? before.slots : NO_SLOTS
     viewer.setPending(withSlot(slots, slot) ?? slots, set)
     viewer.slot = slot
-    viewer.channel = session.user_id
-    if (this.#reachesDrop(viewer, set)) this.#flushSoon(session.viewer)
+    viewer.channel = viewer.heardOn
+    // What fails is flushed with the minute.
+    if (this.#reachesDrop(viewer, set)) void this.#flusher.flush(session.viewer).catch(() => undefined)
   }
 
   /** Whether the viewer has exactly the minutes of a drop that is not claimed. */
@@ -212,12 +198,7 @@ export class WatchTime {
   async #readProgress(id: string, viewer: WatchingViewer): Promise<void> {
     try {
       const rows = await this.#options.store.dropProgress.ofViewer(id)
-      // The ids of open campaigns are in memory once, and viewers share them.
-      viewer.progress ??= rows.map(({ campaign_id, minutes, claimed }) => ({
-        campaign_id: this.#options.campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
-        minutes,
-        claimed: claimed.length === 0 ? NOTHING : claimed,
-      }))
+      viewer.progress ??= rows.map(row => readProgress(row, this.#options.campaigns))
     } catch {
       // The store is away: the answer has no progress, and the next heartbeat tries again.
     }
@@ -249,14 +230,15 @@ export class WatchTime {
       const isInTurn = isNewMinute && (!isMany || Bun.hash.crc32(id) % PARTS === minute % PARTS)
       if (hasPending(viewer) && (hasStopped || isInTurn)) due.push(id)
     }
-    await this.#flushAll(due)
+    await this.#flusher.flushAll(due)
     this.#forgetStopped(now)
-    if (isNewMinute) this.#sets = new Map()
+    if (isNewMinute) [this.#sets, this.#channels] = [new Map(), new Map()]
   }
 
   /** Flushes everything, at the end of the process. */
   async close(): Promise<void> {
-    await this.#flushAll([...this.#viewers].flatMap(([id, viewer]) => (hasPending(viewer) ? [id] : [])))
+    const ids = [...this.#viewers].flatMap(([id, viewer]) => (hasPending(viewer) ? [id] : []))
+    await this.#flusher.flushAll(ids)
   }
 
   /** Forgets all viewers and what is not written: a demo has another world. */
@@ -268,84 +250,8 @@ export class WatchTime {
   }
 
   /** Flushes one viewer, before the store is asked about that viewer. */
-  async flushViewer(id: string): Promise<void> {
-    const viewer = this.#viewers.get(id)
-    if (viewer !== undefined && hasPending(viewer)) await this.#flushBatch([id])
-  }
-
-  /** Flushes soon, together with others who are urgent. */
-  #flushSoon(id: string): void {
-    this.#urgent.add(id)
-    this.#flushingUrgent ??= this.#flushUrgent().finally(() => {
-      this.#flushingUrgent = undefined
-    })
-  }
-
-  async #flushUrgent(): Promise<void> {
-    // Those that come meanwhile are flushed together. What fails is flushed with the minute.
-    await undefined
-    while (this.#urgent.size > 0) {
-      const ids = [...this.#urgent].slice(0, BATCH_SIZE)
-      for (const id of ids) this.#urgent.delete(id)
-      await this.#flushBatch(ids).catch(() => undefined)
-    }
-  }
-
-  async #flushAll(ids: string[]): Promise<void> {
-    ids.sort()
-    for (let from = 0; from < ids.length; from += BATCH_SIZE)
-      await this.#flushBatch(ids.slice(from, from + BATCH_SIZE))
-  }
-
-  async #flushBatch(ids: readonly string[]): Promise<void> {
-    const { store, clock, hasOwnClock } = this.#options
-    const now = clock.now()
-    const taken = ids.flatMap(id => {
-      const viewer = this.#viewers.get(id)
-      return viewer !== undefined && hasPending(viewer) ? [takePending(id, viewer)] : []
-    })
-    if (taken.length === 0) return
-    const began = performance.now()
-    const author = { actor: 'strand', operation: 'ClaimDrop', chain: 'user', at: isoMillis(now) }
-    try {
-      const progress = await store.as(author).commands.flushWatchTime({
-        ...writeReports(taken),
-        now,
-        ownClock: hasOwnClock,
-      })
-      this.#settle(taken, progress)
-    } catch (error) {
-      this.#failures += 1
-      throw error
-    }
-    this.#flushTimes.note((performance.now() - began) / 1000)
-  }
-
-  /** Removes what the store has from the pending slots, and takes over its minutes. */
-  #settle(taken: readonly TakenMinutes[], results: readonly WatchedProgress[]): void {
-    for (const { viewer, pending, earlier } of taken) {
-      if (pending !== undefined && viewer.pending !== undefined)
-        viewer.setPending(withoutSlots(viewer.pending.slots, pending.slots), viewer.pendingSet)
-      // What was pending may have become earlier meanwhile.
-      const waiting = (viewer.earlier ?? []).flatMap(each => {
-        if (earlier?.includes(each)) return []
-        const slots = pending === undefined ? each.slots : withoutSlots(each.slots, pending.slots)
-        return slots.recent === 0 ? [] : [{ ...each, slots }]
-      })
-      viewer.earlier = waiting.length > 0 ? waiting : undefined
-    }
-    for (const { user_id, campaign_id, minutes, added, claimed } of results) {
-      this.#minutes += added
-      this.#claims.auto += claimed.length
-      const viewer = this.#viewers.get(user_id)
-      const known = viewer?.findProgress(campaign_id)
-      if (known === undefined) viewer?.progress?.push({ campaign_id, minutes, claimed })
-      else {
-        // Of two flushes at once, the answer of the first may come last.
-        known.minutes = Math.max(minutes, known.minutes)
-        if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
-      }
-    }
+  flushViewer(id: string): Promise<void> {
+    return this.#flusher.flush(id)
   }
 
   #forgetStopped(now: number): void {
@@ -353,16 +259,13 @@ export class WatchTime {
       if (isRecent(viewer.heardAt, now)) continue
       if (hasPending(viewer) && Math.abs(now - viewer.heardAt) < WAITING_MILLISECONDS) continue
       this.#viewers.delete(id)
-      if (viewer.network === undefined) continue
-      const count = (this.#networks.get(viewer.network) ?? 1) - 1
-      if (count > 0) this.#networks.set(viewer.network, count)
-      else this.#networks.delete(viewer.network)
+      this.#networks.release(viewer)
     }
   }
 
   /** Takes note of a claim, so that answers do not offer the drop again. */
   noteClaim(user_id: string, { campaign_id, drop_id }: { campaign_id: string; drop_id: string }): void {
-    this.#claims.viewer += 1
+    this.#claims += 1
     const known = this.#viewers.get(user_id)?.findProgress(campaign_id)
     if (known !== undefined && !known.claimed.includes(drop_id)) known.claimed = [...known.claimed, drop_id]
   }
@@ -385,32 +288,12 @@ export class WatchTime {
       this.#viewers.size,
     )
     metrics.gauge('strand_unflushed_minutes', 'Watched minutes that the store does not have yet.', unflushed)
-    metrics.counter(
-      'strand_watched_minutes_total',
-      'Watched minutes that were credited, in each campaign.',
-      this.#minutes,
-    )
-    metrics.histogram(
-      'strand_watch_flush_seconds',
-      'Duration of a batch of watched minutes.',
-      this.#flushTimes,
-    )
-    metrics.counter(
-      'strand_watch_flush_failures_total',
-      'Batches of watched minutes that failed.',
-      this.#failures,
-    )
-    metrics.counter(
-      'strand_drop_claims_total',
-      'Claims of drops.',
-      Object.entries(this.#claims).map(([source, count]) => [{ source }, count] as const),
-    )
+    this.#flusher.measure(metrics)
+    metrics.counter('strand_drop_claims_total', 'Claims of drops.', [
+      [{ source: 'viewer' }, this.#claims],
+      [{ source: 'auto' }, this.#flusher.autoClaims],
+    ])
   }
 }
-
-const NOTHING: readonly string[] = []
-
-/** Slots wait for the store for as long as a set of them has room. */
-const WAITING_MILLISECONDS = 30 * 60_000
 
 const refused = (reason: HeartbeatReason): Decision => ({ set: NO_CAMPAIGNS, reason })

@@ -1,8 +1,7 @@
 /** What a process knows of a viewer who watches, and the minutes that the store does not have yet. */
-import type { ViewerSession } from '../domain/playback.ts'
 import { countSlots, listSlots, type SlotSet } from '../domain/watched-minutes.ts'
 import type { WatchReport } from '../store/commands/watch-time.ts'
-import type { OpenCampaign } from './open-campaigns.ts'
+import type { OpenCampaign, OpenCampaigns } from './open-campaigns.ts'
 
 /** Slots that the store does not have yet, and the campaigns that they count for. */
 export interface Pending {
@@ -25,15 +24,27 @@ export interface Progress {
   claimed: readonly string[]
 }
 
+/** The minutes that the store has. Ids of open campaigns, and lists without drops, are in memory once. */
+export function readProgress(row: Progress, campaigns: OpenCampaigns): Progress {
+  const { campaign_id, minutes, claimed } = row
+  return {
+    campaign_id: campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
+    minutes,
+    claimed: claimed.length === 0 ? NO_DROPS : claimed,
+  }
+}
+
+const NO_DROPS: readonly string[] = []
+
 /**
  * A viewer with a recent heartbeat. There may be very many: all have the same layout in memory, with plain fields in place of
  * small objects.
  */
 export class WatchingViewer {
   /** The last heartbeat, and the channel and start of its session. */
-  heardAt: number
-  heardOn: string
-  began: number
+  heardAt = 0
+  heardOn = ''
+  began = 0
   /** Set when the viewer earns: a hash of the network of the first heartbeat which counted. */
   network: number | undefined = undefined
   earns = false
@@ -49,13 +60,7 @@ export class WatchingViewer {
   /** Pending slots of other campaigns, from before the viewer changed the channel. */
   earlier: readonly Pending[] | undefined = undefined
   /** By campaign; undefined until it is read. */
-  progress: Progress[] | undefined = undefined
-
-  constructor({ user_id, began }: ViewerSession, now: number) {
-    this.heardAt = now
-    this.heardOn = user_id
-    this.began = began
-  }
+  progress: readonly Progress[] | undefined = undefined
 
   get pending(): Pending | undefined {
     if (this.pendingRecent === 0) return undefined
@@ -66,6 +71,16 @@ export class WatchingViewer {
     this.pendingSlot = slot
     this.pendingRecent = recent
     this.pendingSet = set
+  }
+
+  /** Takes over what the store has. Of two answers at once, that of the first may come last. */
+  addProgress(added: Progress): void {
+    const { campaign_id, minutes, claimed } = added
+    const known = this.findProgress(campaign_id)
+    if (known !== undefined) {
+      known.minutes = Math.max(minutes, known.minutes)
+      if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
+    } else if (this.progress !== undefined) this.progress = [...this.progress, added]
   }
 
   findProgress(campaign_id: string): Progress | undefined {

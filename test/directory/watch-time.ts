@@ -9,10 +9,54 @@ import { WatchTime } from '../../src/directory/watch-time.ts'
 import type { StoredCampaign } from '../../src/domain/campaign.ts'
 import type { ViewerSession } from '../../src/domain/playback.ts'
 import { SLOT_MILLISECONDS, slotAt } from '../../src/domain/watched-minutes.ts'
+import { isoMillis } from '../../src/kit/time/clock.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type CampaignWorld, GAME, START } from '../store/campaign-world.ts'
+import { CampaignWorld, GAME, START } from '../store/campaign-world.ts'
+import type { EngineName } from '../support/server.ts'
+import { openTestStore } from '../support/store/stores.ts'
 
 export const CHANNEL = '4001'
+const DAY = 86_400_000
+
+/** A channel with a long campaign, and new viewers. */
+export class WatchWorld {
+  readonly world: CampaignWorld
+  readonly campaign: StoredCampaign
+  readonly close: () => Promise<void>
+  #viewers = 7000
+
+  private constructor(world: CampaignWorld, campaign: StoredCampaign, close: () => Promise<void>) {
+    this.world = world
+    this.campaign = campaign
+    this.close = close
+  }
+
+  static async open(engine: EngineName): Promise<WatchWorld> {
+    const { store, close } = await openTestStore(engine)
+    const world = await CampaignWorld.create(store, 1)
+    await world.addUsers([CHANNEL])
+    const times = { starts_at: isoMillis(START - DAY), ends_at: isoMillis(START + 30 * DAY) }
+    return new WatchWorld(world, await world.publish([10_000], times), close)
+  }
+
+  async newViewer(): Promise<string> {
+    this.#viewers += 1
+    await this.world.addUsers([String(this.#viewers)])
+    return String(this.#viewers)
+  }
+
+  minutes(viewer: string): Promise<number> {
+    return this.world.minutes(viewer, this.campaign.id)
+  }
+
+  /** Tries so many random schedules, each with a new viewer. */
+  async trySchedules(schedule: typeof schedules, numRuns: number): Promise<void> {
+    await fc.assert(
+      fc.asyncProperty(schedule, async steps => runSchedule(this, await this.newViewer(), steps)),
+      { numRuns },
+    )
+  }
+}
 
 /** A node without a server: its clock can be stepped, and its reports are kept to be sent again. */
 export class TestNode {
@@ -87,9 +131,8 @@ export const schedulesWithKills = fc.array(
 )
 
 /** Runs a schedule for a new viewer, and compares the minutes of the store with the slots that counted. */
-export async function runSchedule(
-  world: CampaignWorld,
-  campaign: StoredCampaign,
+async function runSchedule(
+  { world, campaign }: WatchWorld,
   viewer: string,
   steps: readonly Step[],
 ): Promise<void> {

@@ -38,7 +38,7 @@ test('D whole minutes are D slots, for D from 1 to 600 and every second of a min
   expect(wrong).toEqual([])
 })
 
-test('other lengths are within a minute, at any millisecond', () => {
+test('property: other lengths are within a minute, at any millisecond', () => {
   fc.assert(
     fc.property(fc.nat(59_999), fc.nat(36_000), (offset, seconds) => {
       expect(Math.abs(watch(START + offset, seconds).size - seconds / 60)).toBeLessThanOrEqual(1)
@@ -52,7 +52,7 @@ describe('a set of slots', () => {
     .array(fc.integer({ min: NOW - 31, max: NOW }), { maxLength: 40 })
     .map(slots => ({ slots: new Set(slots), set: uniteSlots(NO_SLOTS, slots, NOW).set }))
 
-  test('has the slots that were added, each once', () => {
+  test('property: has the slots that were added, each once', () => {
     fc.assert(
       fc.property(anySet, ({ slots, set }) => {
         expect(listSlots(set)).toEqual([...slots].sort((a, b) => a - b))
@@ -63,7 +63,7 @@ describe('a set of slots', () => {
     )
   })
 
-  test('loses the slots of another', () => {
+  test('property: loses the slots of another', () => {
     fc.assert(
       fc.property(anySet, anySet, (one, other) => {
         const left = listSlots(withoutSlots(one.set, other.set))
@@ -87,7 +87,7 @@ describe('a set of slots', () => {
       }
   })
 
-  test('is the same whatever the order, the parts and the repetitions of reports', () => {
+  test('property: is the same whatever the order, the parts and the repetitions of reports', () => {
     const reports = fc.array(fc.array(fc.integer({ min: NOW - 31, max: NOW })), { maxLength: 12 })
     fc.assert(
       fc.property(reports, reports, (some, more) => {
@@ -107,7 +107,7 @@ describe('a set of slots', () => {
     return [united.set, count + united.credited.length]
   }
 
-  test('never credits a slot twice, however late it is reported, and drops those that are 32 or more behind', () => {
+  test('property: never credits a slot twice, however late it is reported, and drops those that are 32 or more behind', () => {
     const { set } = uniteSlots(NO_SLOTS, [NOW], NOW)
     expect(uniteSlots(set, [NOW - RECENT_SLOTS + 1], NOW).credited).toEqual([NOW - 31])
     expect(uniteSlots(set, [NOW - RECENT_SLOTS], NOW).credited).toEqual([])

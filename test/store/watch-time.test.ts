@@ -3,8 +3,8 @@ import { isoMillis } from '../../src/kit/time/clock.ts'
 import { claimReachedDrops } from '../../src/maintenance/claim-reached-drops.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import type { Store } from '../../src/store/store.ts'
-import { engines } from '../support/server.ts'
-import { openTestStore, retryWhileUnavailable } from '../support/store/stores.ts'
+import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
+import { openStore, retryWhileUnavailable } from '../support/store/stores.ts'
 import {
   CampaignWorld,
   expectDone,
@@ -21,14 +21,18 @@ const HOUR = 60 * MINUTE
 for (const engine of engines) {
   describe(`watched minutes on ${engine}`, () => {
     let store: Store
-    let close: () => Promise<void>
+    let place: StorePlace
     let world: CampaignWorld
     let users = 0
     beforeAll(async () => {
-      ;({ store, close } = await openTestStore(engine))
+      place = await createStorePlace(engine)
+      store = await openStore(place)
       world = await CampaignWorld.create(store)
     })
-    afterAll(() => close())
+    afterAll(async () => {
+      await store.close()
+      await place.remove()
+    })
 
     const newViewer = async (): Promise<string> => {
       users += 1
@@ -156,6 +160,38 @@ for (const engine of engines) {
       await stop(id, START)
     })
 
+    test('64 claims by each of 20 viewers through two processes, beside reports that claim, are one claim each', async () => {
+      const { id, drops } = await world.publish([2], { auto_claim: true })
+      const drop_id = drops[0]?.id ?? ''
+      const other = await openStore(place)
+      const now = START + 3 * MINUTE
+      /** Asks until the report has the second minute. */
+      const claim = async (user_id: string, through: Store) => {
+        for (;;) {
+          const claimed = await retryWhileUnavailable(() =>
+            through.commands.claimDrop({ user_id, drop_id, now }),
+          )
+          if (!('problem' in claimed)) return claimed
+          expect(claimed).toMatchObject({ problem: 'drop_not_reached', details: [1, 2] })
+        }
+      }
+      const viewers = await Promise.all(Array.from({ length: 20 }, newViewer))
+      for (const viewer of viewers) await world.report(viewer, [0], [id])
+      await Promise.all(
+        viewers.map(async viewer => {
+          const claims = Array.from({ length: 64 }, (_, n) => claim(viewer, n % 2 === 0 ? store : other))
+          await retryWhileUnavailable(() => world.report(viewer, [0, 1], [id], now))
+          const [first, ...others] = await Promise.all(claims)
+          for (const each of others) expect(each).toEqual(first as typeof each)
+          const granted = (await world.entitlements(viewer)).map(each => each.id)
+          expect(granted.sort()).toEqual([...(first?.entitlement_ids ?? [])].sort())
+          expect(granted).toHaveLength(3)
+        }),
+      )
+      await other.close()
+      await stop(id, START)
+    })
+
     test('a claim needs the minutes, an open window, and a linked account where that is required', async () => {
       const viewer = await newViewer()
       const client = { id: `studio${engine}`, name: 'Studio', organization_id: ORGANIZATION }
@@ -204,6 +240,39 @@ for (const engine of engines) {
       expect(await store.dropProgress.ofViewer(viewer)).toEqual([])
       expect(await store.dropProgress.claim(viewer, drops[0]?.id ?? '')).toBeUndefined()
       expect(await world.entitlements(viewer)).toHaveLength(3)
+      for (const table of ['watched_minutes', 'drop_progress', 'drop_claims'])
+        expect(await executeIn(place, `select * from ${table} where user_id = '${viewer}'`)).toEqual([])
+      await stop(id, START)
+    })
+
+    test('claims that come together share a transaction on PostgreSQL; each is answered as if it had been alone', async () => {
+      const { id, drops } = await world.publish([1])
+      const drop_id = drops[0]?.id ?? ''
+      const viewers = await Promise.all(Array.from({ length: 24 }, newViewer))
+      const [unready = '', ...ready] = viewers
+      for (const viewer of ready) await world.report(viewer, [0], [id])
+      const author = (user_id: string) =>
+        ({ actor: `user/${user_id}`, operation: 'ClaimDrop', chain: 'user', at: isoMillis(START) }) as const
+      const answers = await Promise.all(
+        [...viewers, '999999'].map(user_id =>
+          store.as(author(user_id)).commands.claimDrop({ user_id, drop_id, now: START + HOUR }),
+        ),
+      )
+      expect(answers[0]).toMatchObject({ problem: 'drop_not_reached', details: [0, 1] })
+      expect(answers.at(-1)).toMatchObject({ problem: 'not_found' })
+      for (const [n, viewer] of ready.entries())
+        expect(expectDone(answers[n + 1])).toMatchObject({ user_id: viewer, drop_id })
+      expect(await world.entitlements(unready)).toEqual([])
+      const actors = await executeIn(place, `select actor from audit where subject = 'drop/${drop_id}'`)
+      expect(actors.map(each => each.actor).sort()).toEqual(ready.map(viewer => `user/${viewer}`).sort())
+      expect(await store.audit.verify()).not.toHaveProperty('flaw')
+      if (engine === 'postgres') {
+        const rows = await executeIn(
+          place,
+          `select distinct xmin from drop_claims where drop_id = '${drop_id}'`,
+        )
+        expect(rows.length).toBeLessThan(ready.length / 2)
+      }
       await stop(id, START)
     })
 

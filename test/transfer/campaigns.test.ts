@@ -43,9 +43,13 @@ const grant = {
   benefit_id: BENEFIT,
   game_id: example.game_id,
   timestamp: time,
+  fulfillment_status: 'CLAIMED',
+  last_updated: time,
+  campaign_id: example.id,
 }
 const after = [campaign, listed, progress, { ...progress, campaign_id: listed.id, minutes: 3 }, claim]
-const file = [...before, grant, ...after]
+/** Campaigns come before the entitlements that were earned in them. */
+const file = [...before, campaign, listed, grant, ...after.slice(2)]
 
 describe.each(ways)('campaigns from %s to %s', (from, to) => {
   test('are exported, imported and exported again as they are', async () => {
@@ -55,6 +59,8 @@ describe.each(ways)('campaigns from %s to %s', (from, to) => {
       const out = await exported(first)
       const lines = out.split('\n').filter(line => /"type":"(campaign|drop_)/.test(line))
       expect(lines.map(line => JSON.parse(line))).toEqual(after)
+      // An entitlement stays that of its campaign.
+      expect(out).toContain(JSON.stringify(grant))
       await imported(second, out)
       expect(await exported(second)).toBe(out)
       // A repeat changes nothing, and an old file takes no minutes away.

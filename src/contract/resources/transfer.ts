@@ -164,18 +164,6 @@ export const transferLines = {
     description: Type.Optional(Type.String({ maxLength: 140 })),
     created_at: Second,
   }),
-  entitlement: line('entitlement', {
-    id: Type.String(OrganizationId),
-    user_id: OfUser,
-    benefit_id: to('benefit', OrganizationId),
-    game_id: OfGame,
-    timestamp: Moment,
-    fulfillment_status: Type.Optional(FulfillmentStatus),
-    last_updated: Type.Optional(Moment),
-    user_deleted: Type.Optional(
-      Type.Boolean({ description: 'The user was deleted, so `user_id` is not checked.' }),
-    ),
-  }),
   campaign: line('campaign', {
     id: Type.String(OrganizationId),
     name: Name,
@@ -201,6 +189,19 @@ export const transferLines = {
       { maxItems: MAX_DROPS },
     ),
     channel_ids: Type.Optional(Type.Array(DecimalId, { maxItems: MAX_CHANNELS })),
+  }),
+  entitlement: line('entitlement', {
+    id: Type.String(OrganizationId),
+    user_id: OfUser,
+    benefit_id: to('benefit', OrganizationId),
+    game_id: OfGame,
+    timestamp: Moment,
+    fulfillment_status: Type.Optional(FulfillmentStatus),
+    last_updated: Type.Optional(Moment),
+    campaign_id: Type.Optional(to('campaign', OrganizationId)),
+    user_deleted: Type.Optional(
+      Type.Boolean({ description: 'The user was deleted, so `user_id` is not checked.' }),
+    ),
   }),
   drop_progress: line('drop_progress', {
     campaign_id: to('campaign', OrganizationId),

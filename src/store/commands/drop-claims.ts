@@ -3,53 +3,104 @@ import type { CampaignDrop, ClaimSource, DropClaim } from '../../contract/resour
 import { campaignPhase, readTimes } from '../../domain/campaign.ts'
 import { uuid } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
+import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { insertRows } from '../insert-rows.ts'
-import { type CountedCampaign, campaignQueries } from '../queries/campaigns.ts'
-import { readClaim } from '../queries/drop-progress.ts'
-import { isOneOf, sql, uuidValue } from '../sql/tag.ts'
+import { rowInserts } from '../insert-rows.ts'
+import { type CampaignRow, campaignColumns, campaignQueries } from '../queries/campaigns.ts'
+import { readUuid } from '../queries/entitlement-rows.ts'
+import { isOneOf, type StoredUuid, sql, uuidValue } from '../sql/tag.ts'
 import { emitGrants } from './entitlement-events.ts'
 import { insertEntitlements, type NewEntitlement } from './insert-entitlements.ts'
-import { lockViewers } from './lock-viewers.ts'
+import { lockViewer, lockViewers } from './lock-viewers.ts'
 
 type ClaimProblem = 'not_found' | 'drop_not_reached' | 'claim_closed' | 'account_not_linked'
 
 /**
  * Claims a drop for a viewer (D-220): the claims, their entitlements, the event and the audit entry, or nothing. A drop that
- * is claimed already gives the same answer again (D-221).
+ * is claimed already gives the same answer again (D-221). Claims of several viewers may share a transaction.
  */
 export async function claimDrop(
   tx: Transaction,
   args: { readonly user_id: string; readonly drop_id: string; readonly now: number },
 ): Promise<DropClaim | Refusal<ClaimProblem>> {
   const { user_id, drop_id, now } = args
-  const viewers = await lockViewers(tx, [user_id])
-  const campaign = await campaignQueries(tx).withDrop(drop_id)
-  const drop = campaign?.drops.find(({ id }) => id === drop_id)
-  if (viewers.size === 0 || campaign === undefined || drop === undefined || campaign.state === 'draft')
-    return refuse('not_found', 'drop', drop_id)
-  const claimed = await readClaim(tx, user_id, drop_id)
-  if (claimed !== undefined) return claimed
-  const phase = campaignPhase(readTimes(campaign), now)
-  if (phase === 'ended') return refuse('claim_closed')
-  const progress = await tx.get<{ minutes: number }>(
-    sql`select minutes from drop_progress where campaign = ${campaign.number} and user_id = ${user_id}`,
-  )
-  const minutes = progress?.minutes ?? 0
+  if (!(await lockViewer(tx, user_id))) return refuse('not_found', 'drop', drop_id)
+  const [[drop], benefits, claims, progress] = await Promise.all([
+    tx.lookUp(dropWithId, [drop_id]),
+    tx.lookUp(benefitsOfDrop, [drop_id]),
+    tx.lookUp(claimsOfViewer, [user_id]),
+    tx.lookUp(progressOfViewer, [user_id]),
+  ])
+  const [row] = drop === undefined ? [] : await tx.lookUp(campaignWithId, [drop.campaign_id])
+  if (drop === undefined || row === undefined) return refuse('not_found', 'drop', drop_id)
+  const campaign = campaignColumns.read(row)
+  if (campaign.state === 'draft') return refuse('not_found', 'drop', drop_id)
+  const claimed = claims.filter(each => each.drop_id === drop_id).sort(byBenefit)
+  const answer = (claimed_at: string, entitlement_ids: string[]): DropClaim => {
+    return { drop_id, campaign_id: campaign.id, user_id, claimed_at, entitlement_ids }
+  }
+  if (claimed[0] !== undefined)
+    return answer(
+      claimed[0].claimed_at,
+      claimed.map(each => readUuid(each.entitlement_id)),
+    )
+  if (campaignPhase(readTimes(campaign), now) === 'ended') return refuse('claim_closed')
+  const minutes = progress.find(each => each.campaign === campaign.number)?.minutes ?? 0
   if (minutes < drop.required_minutes) return refuse('drop_not_reached', minutes, drop.required_minutes)
-  const reached = { user_id, campaign, drop }
+  const benefit_ids = benefits.sort((a, b) => a.place - b.place).map(each => each.benefit_id)
+  const reached = { user_id, campaign, drop: { ...drop, benefit_ids } }
   if ((await keepLinked(tx, [reached])).length === 0)
     return refuse('account_not_linked', campaign.link_url ?? '')
   const granted = await writeClaims(tx, [reached], { now, source: 'viewer' })
   // In the order in which a repeated claim reads them.
-  const entitlement_ids = granted.toSorted(byBenefit).map(({ id }) => id)
-  return { drop_id, campaign_id: campaign.id, user_id, claimed_at: isoMillis(now), entitlement_ids }
+  return answer(
+    isoMillis(now),
+    granted.toSorted(byBenefit).map(({ id }) => id),
+  )
+}
+
+const dropWithId: Lookup<Omit<CampaignDrop, 'benefit_ids'> & { readonly campaign_id: string }> = {
+  column: 'id',
+  select: sql`select id, name, required_minutes, campaign_id from campaign_drops`,
+  by: sql`id`,
+}
+
+const benefitsOfDrop: Lookup<{ drop_id: string; benefit_id: string; place: number }> = {
+  column: 'drop_id',
+  select: sql`select drop_id, benefit_id, place from campaign_drop_benefits`,
+  by: sql`drop_id`,
+}
+
+const campaignWithId: Lookup<{ readonly id: string }> = {
+  column: 'id',
+  select: campaignColumns.select,
+  by: sql`id`,
+}
+
+interface StoredClaim {
+  readonly user_id: string
+  readonly drop_id: string
+  readonly benefit_id: string
+  readonly entitlement_id: StoredUuid
+  readonly claimed_at: string
+}
+
+const claimsOfViewer: Lookup<StoredClaim> = {
+  column: 'user_id',
+  select: sql`select user_id, drop_id, benefit_id, entitlement_id, claimed_at from drop_claims`,
+  by: sql`user_id`,
+}
+
+const progressOfViewer: Lookup<{ user_id: string; campaign: number; minutes: number }> = {
+  column: 'user_id',
+  select: sql`select user_id, campaign, minutes from drop_progress`,
+  by: sql`user_id`,
 }
 
 /** A drop that a viewer has reached. */
 export interface ReachedDrop {
   readonly user_id: string
-  readonly campaign: CountedCampaign
+  readonly campaign: CampaignRow
   readonly drop: CampaignDrop
 }
 
@@ -102,11 +153,7 @@ export async function claimForViewers(
 async function keepLinked(tx: Transaction, reached: readonly ReachedDrop[]): Promise<ReachedDrop[]> {
   const strict = reached.filter(({ campaign }) => campaign.account_link === 'before_claim')
   if (strict.length === 0) return [...reached]
-  const rows = await tx.all<{ user_id: string; client_id: string }>(
-    sql`select user_id, client_id from connections
-        where ${isOneOf(sql`user_id`, [...new Set(strict.map(each => each.user_id))])}
-          and ${isOneOf(sql`client_id`, [...new Set(strict.map(each => each.campaign.link_client_id ?? ''))])}`,
-  )
+  const rows = await tx.lookUp(connectionsOfUser, [...new Set(strict.map(each => each.user_id))])
   const linked = new Set(rows.map(({ user_id, client_id }) => `${user_id} ${client_id}`))
   return reached.filter(
     ({ user_id, campaign }) =>
@@ -114,13 +161,28 @@ async function keepLinked(tx: Transaction, reached: readonly ReachedDrop[]): Pro
   )
 }
 
+const connectionsOfUser: Lookup<{ user_id: string; client_id: string }> = {
+  column: 'user_id',
+  select: sql`select user_id, client_id from connections`,
+  by: sql`user_id`,
+}
+
 /** An entitlement that a claim grants. */
 interface Granted extends NewEntitlement {
   readonly drop_id: string
   readonly campaign_id: string
+  readonly source: ClaimSource
 }
 
-const byBenefit = (a: Granted, b: Granted): number => (a.benefit_id < b.benefit_id ? -1 : 1)
+const newClaims: RowWrite<readonly Granted[]> = lists =>
+  rowInserts(
+    'insert into drop_claims (user_id, drop_id, benefit_id, entitlement_id, claimed_at, source)',
+    lists.flat(),
+    row => [row.user_id, row.drop_id, row.benefit_id, uuidValue(row.id), row.timestamp, row.source],
+  )
+
+const byBenefit = (a: { readonly benefit_id: string }, b: { readonly benefit_id: string }): number =>
+  a.benefit_id < b.benefit_id ? -1 : 1
 
 /** Writes claims of locked viewers: an entitlement for each benefit, the event, and an audit entry for each claim. */
 async function writeClaims(
@@ -144,18 +206,14 @@ async function writeClaims(
       campaign: number,
       campaign_id: campaign.id,
       drop_id: drop.id,
+      source,
     }))
     granted.push(...entitlements)
     const entitlement_ids = entitlements.map(({ id }) => id)
     tx.record({ subject: `drop/${drop.id}`, after: { user_id, source, entitlement_ids } })
   }
-  await insertEntitlements(tx, granted)
-  await insertRows(
-    tx,
-    'insert into drop_claims (user_id, drop_id, benefit_id, entitlement_id, claimed_at, source)',
-    granted,
-    row => [row.user_id, row.drop_id, row.benefit_id, uuidValue(row.id), claimed_at, source],
-  )
+  // The claims do not refer to the rows of entitlements.
+  await Promise.all([insertEntitlements(tx, granted), tx.write(newClaims, granted)])
   await emitGrants(tx, granted)
   return granted
 }

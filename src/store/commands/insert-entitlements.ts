@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
+import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { insertRows } from '../insert-rows.ts'
+import { rowInserts } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
-import { isOneOf, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import { sql, uuidValue, verbatim } from '../sql/tag.ts'
 
 /** An entitlement to be stored. */
 export interface NewEntitlement {
@@ -25,23 +26,42 @@ export async function insertEntitlements(tx: Transaction, added: readonly NewEnt
   if (added.length === 0) return
   const organizations = await findNumbers(tx, 'organization', added)
   const benefits = await findNumbers(tx, 'benefit', added)
-  await insertRows(
-    tx,
+  await tx.write(
+    newEntitlements,
+    added.map(row => ({
+      ...row,
+      organization: assertDefined(organizations.get(row.organization_id), 'the number of an organization'),
+      benefit: assertDefined(benefits.get(row.benefit_id), 'the number of a benefit'),
+    })),
+  )
+}
+
+type NumberedEntitlement = NewEntitlement & { readonly organization: number; readonly benefit: number }
+
+const newEntitlements: RowWrite<readonly NumberedEntitlement[]> = lists =>
+  rowInserts(
     'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id, campaign)',
-    added,
+    lists.flat(),
     row => [
-      assertDefined(organizations.get(row.organization_id), 'the number of an organization'),
+      row.organization,
       Date.parse(row.timestamp),
       uuidValue(row.id),
       Date.parse(row.last_updated),
-      assertDefined(benefits.get(row.benefit_id), 'the number of a benefit'),
+      row.benefit,
       storedStatus(row.fulfillment_status),
       row.user_id,
       row.game_id,
       row.campaign ?? null,
     ],
   )
-}
+
+const numbersIn = (kind: 'organization' | 'benefit'): Lookup<{ number: number; id: string }> => ({
+  column: 'id',
+  select: sql`select number, ${verbatim(`${kind}_id`)} as id from ${verbatim(`entitlement_${kind}s`)}`,
+  by: verbatim(`${kind}_id`),
+})
+
+const NUMBERS = { organization: numbersIn('organization'), benefit: numbersIn('benefit') }
 
 /** Four bytes on both engines. */
 const MAX_NUMBER = 2 ** 31
@@ -57,9 +77,7 @@ export async function findNumbers<Kind extends 'organization' | 'benefit'>(
 ): Promise<Map<string, number>> {
   const ids = [...new Set(rows.map(row => row[`${kind}_id`]))].sort()
   const [table, column] = [verbatim(`entitlement_${kind}s`), verbatim(`${kind}_id`)]
-  const known = await tx.all<{ number: number; id: string }>(
-    sql`select number, ${column} as id from ${table} where ${isOneOf(column, ids)}`,
-  )
+  const known = await tx.lookUp(NUMBERS[kind], ids)
   const numbers = new Map(known.map(({ number, id }) => [id, number]))
   for (const id of ids) {
     if (numbers.has(id)) continue

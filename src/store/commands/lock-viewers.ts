@@ -1,4 +1,5 @@
 import { NO_SLOTS, type SlotSet } from '../../domain/watched-minutes.ts'
+import type { Lookup } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, lockRows, sql } from '../sql/tag.ts'
 
@@ -30,3 +31,22 @@ export async function lockViewers(
   await lock(missing)
   return known
 }
+
+/**
+ * Locks one viewer, together with those of other commands in the transaction. False if there is no such user. Within a group
+ * also false if another transaction holds the row: the command then runs again, alone.
+ */
+export async function lockViewer(tx: Transaction, user_id: string): Promise<boolean> {
+  const lock = async () => (await tx.lookUp(lockedViewer, [user_id])).length > 0
+  if (await lock()) return true
+  const [stored] = await tx.lookUp(storedViewer, [user_id])
+  return stored === undefined ? (await lockViewers(tx, [user_id])).size > 0 : lock()
+}
+
+const storedViewer: Lookup<{ readonly user_id: string }> = {
+  column: 'user_id',
+  select: sql`select user_id from watched_minutes`,
+  by: sql`user_id`,
+}
+
+const lockedViewer: Lookup<{ readonly user_id: string }> = { ...storedViewer, locks: true }

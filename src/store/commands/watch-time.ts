@@ -1,8 +1,9 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import { mayCount, type SlotSet, slotAt, uniteSlots } from '../../domain/watched-minutes.ts'
 import type { Transaction } from '../database.ts'
+import { rowInserts } from '../insert-rows.ts'
 import { type CountedCampaign, campaignQueries, countingSpan } from '../queries/campaigns.ts'
-import { sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { sql, storeClock } from '../sql/tag.ts'
 import { claimReached, type ReachedDrop } from './drop-claims.ts'
 import { lockViewers } from './lock-viewers.ts'
 
@@ -86,26 +87,29 @@ async function readClock(tx: Transaction): Promise<number> {
 
 async function writeSlots(tx: Transaction, changed: readonly ChangedViewer[]): Promise<void> {
   if (changed.length === 0) return
-  const rows = changed.map(each => ({ ...each }))
-  await tx.run(
-    sql`update watched_minutes set slot = cast(g.slot as integer), recent = cast(g.recent as integer)
-        from ${valuesTable(rows, ['user_id', 'slot', 'recent'])} as g
-        where watched_minutes.user_id = g.user_id`,
+  const statements = rowInserts(
+    'insert into watched_minutes (user_id, slot, recent)',
+    changed,
+    ({ user_id, slot, recent }) => [user_id, slot, recent],
+    ' on conflict (user_id) do update set slot = excluded.slot, recent = excluded.recent',
   )
+  await Promise.all(Array.from(statements, each => tx.run(each)))
 }
 
 /** Adds minutes of locked viewers, and claims what they reach with them. */
 async function credit(tx: Transaction, credits: readonly Credit[], now: number): Promise<WatchedProgress[]> {
   if (credits.length === 0) return []
-  const rows = credits.map(({ user_id, campaign, added }) => ({ campaign: campaign.number, user_id, added }))
-  const totals = await tx.all<{ campaign: number; user_id: string; minutes: number }>(
-    sql`insert into drop_progress (campaign, user_id, minutes)
-        select cast(campaign as integer), user_id, cast(added as integer)
-        from ${valuesTable(rows, ['campaign', 'user_id', 'added'])} as given where 1 = 1 order by 1, 2
-        on conflict (campaign, user_id) do update set minutes = drop_progress.minutes + excluded.minutes
-        returning campaign, user_id, minutes`,
+  const statements = rowInserts(
+    'insert into drop_progress (campaign, user_id, minutes)',
+    credits,
+    ({ campaign, user_id, added }) => [campaign.number, user_id, added],
+    ` on conflict (campaign, user_id) do update set minutes = drop_progress.minutes + excluded.minutes
+      returning campaign, user_id, minutes`,
   )
-  const minutes = new Map(totals.map(row => [`${row.campaign} ${row.user_id}`, row.minutes]))
+  const totals = await Promise.all(
+    Array.from(statements, each => tx.all<{ campaign: number; user_id: string; minutes: number }>(each)),
+  )
+  const minutes = new Map(totals.flat().map(row => [`${row.campaign} ${row.user_id}`, row.minutes]))
   const reached: ReachedDrop[] = []
   const progress = credits.map(({ user_id, campaign, added }) => {
     const total = minutes.get(`${campaign.number} ${user_id}`) ?? added
@@ -115,13 +119,14 @@ async function credit(tx: Transaction, credits: readonly Credit[], now: number):
           reached.push({ user_id, campaign, drop })
     return { user_id, campaign_id: campaign.id, minutes: total, added }
   })
-  const claimed = await claimReached(tx, reached, now)
-  return progress.map(each => ({
-    ...each,
-    claimed: claimed.flatMap(({ user_id, campaign, drop }) =>
-      user_id === each.user_id && campaign.id === each.campaign_id ? [drop.id] : [],
-    ),
-  }))
+  const claims = Map.groupBy(
+    await claimReached(tx, reached, now),
+    ({ user_id, campaign }) => `${campaign.id} ${user_id}`,
+  )
+  return progress.map(each => {
+    const claimed = claims.get(`${each.campaign_id} ${each.user_id}`) ?? []
+    return { ...each, claimed: claimed.map(({ drop }) => drop.id) }
+  })
 }
 
 /** Adds minutes by hand, for a viewer whose minutes were not counted (D-231). */

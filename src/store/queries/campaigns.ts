@@ -21,7 +21,8 @@ export interface NumberedCampaign extends StoredCampaign {
 /** A campaign as minutes and claims need it: without its channels, which may be many. */
 export type CountedCampaign = Omit<NumberedCampaign, 'channel_ids'>
 
-type CampaignRow = Omit<CountedCampaign, 'drops'>
+/** A campaign without its parts. */
+export type CampaignRow = Omit<CountedCampaign, 'drops'>
 
 export const campaignColumns = new Columns<CampaignRow>(
   'campaigns',
@@ -72,13 +73,6 @@ export const campaignQueries = (db: Database) => {
   return {
     named,
     find: async (id: string): Promise<NumberedCampaign | undefined> => (await named([id.toLowerCase()]))[0],
-    /** The campaign of a drop. */
-    withDrop: async (drop_id: string): Promise<CountedCampaign | undefined> => {
-      const rows = await db.all<object>(
-        sql`${select} where id = (select campaign_id from campaign_drops where id = ${drop_id})`,
-      )
-      return (await withDrops(db, rows.map(readRow)))[0]
-    },
     /** Those with these ids, without their channels. */
     counted: async (ids: readonly string[]): Promise<CountedCampaign[]> => {
       const rows = await db.all<object>(sql`${select} where ${isOneOf(sql`id`, ids)} order by id`)
@@ -169,14 +163,18 @@ async function readDrops(
     sql`select id, name, required_minutes, campaign_id from campaign_drops
         where ${isOneOf(sql`campaign_id`, ids)} order by campaign_id, place`,
   )
-  const given = await db.all<{ drop_id: string; benefit_id: string }>(
-    sql`select drop_id, benefit_id from campaign_drop_benefits
+  const given = await db.all<{ drop_id: string; benefit_id: string; place: number }>(
+    sql`select drop_id, benefit_id, place from campaign_drop_benefits
         where ${isOneOf(
           sql`drop_id`,
           drops.map(({ id }) => id),
-        )} order by drop_id, place`,
+        )}`,
   )
-  const benefits = Map.groupBy(given, ({ drop_id }) => drop_id)
+  // A drop has few: no index is needed for their order.
+  const benefits = Map.groupBy(
+    given.sort((a, b) => a.place - b.place),
+    ({ drop_id }) => drop_id,
+  )
   const lists = new Map<string, CampaignDrop[]>(ids.map(id => [id, []]))
   for (const { campaign_id, ...drop } of drops) {
     const benefit_ids = (benefits.get(drop.id) ?? []).map(({ benefit_id }) => benefit_id)

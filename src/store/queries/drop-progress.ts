@@ -154,11 +154,7 @@ async function countClaims(db: Database, drop_id: string): Promise<{ viewers: nu
 }
 
 /** The claim of a drop, whatever it was claimed by. */
-export async function readClaim(
-  db: Database,
-  user_id: string,
-  drop_id: string,
-): Promise<DropClaim | undefined> {
+async function readClaim(db: Database, user_id: string, drop_id: string): Promise<DropClaim | undefined> {
   const rows = await db.all<{ entitlement_id: StoredUuid; claimed_at: string; campaign_id: string }>(
     sql`select k.entitlement_id, k.claimed_at, d.campaign_id from drop_claims k
           join campaign_drops d on d.id = k.drop_id

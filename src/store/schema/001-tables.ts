@@ -552,7 +552,7 @@ create table if not exists watched_minutes (
   user_id ${key} primary key references users (id) on delete cascade,
   slot integer not null,
   recent integer not null
-);
+)${inKeyOrder};
 
 create table if not exists drop_progress (
   campaign integer not null references campaigns (number),

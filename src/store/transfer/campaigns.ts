@@ -133,19 +133,22 @@ export const drop_progress: RowLines<'drop_progress'> = {
     return new Map(rows.map(row => [progressKey(row), row]))
   },
   all: async function* (db, atOnce) {
-    const campaigns = await db.all<{ id: string; number: number }>(
-      sql`select id, number from campaigns order by id`,
-    )
-    for (const { number } of campaigns)
+    const findNext = (after: string) =>
+      db.get<{ id: string; number: number }>(
+        sql`select id, number from campaigns where id > ${after} order by id${limitedTo(1)}`,
+      )
+    for (let next = await findNext(''); next !== undefined; next = await findNext(next.id)) {
+      const { id: campaign_id, number } = next
       for (let after = ''; ; ) {
-        const rows = await db.all<ProgressLine>(
-          sql`${progressRows} where p.campaign = ${number} and p.user_id > ${after}
-              order by p.user_id${limitedTo(atOnce)}`,
+        const rows = await db.all<{ user_id: string; minutes: number }>(
+          sql`select user_id, minutes from drop_progress where campaign = ${number} and user_id > ${after}
+              order by user_id${limitedTo(atOnce)}`,
         )
-        if (rows.length > 0) yield rows
+        if (rows.length > 0) yield rows.map(row => ({ type: 'drop_progress' as const, campaign_id, ...row }))
         if (rows.length < atOnce) break
         after = rows.at(-1)?.user_id ?? ''
       }
+    }
   },
   writes: 'rows',
   checks: [],

@@ -1,0 +1,130 @@
+/**
+ * Writes the watched minutes of this process to the store (D-214), in batches of viewers. Pending slots are removed only when
+ * the store has them; a flush may be repeated, because it is a union.
+ */
+import { withoutSlots } from '../domain/watched-minutes.ts'
+import { Batcher } from '../kit/queues/batcher.ts'
+import { Histogram } from '../kit/telemetry/histogram.ts'
+import type { Metrics } from '../kit/telemetry/metrics.ts'
+import { type Clock, isoMillis } from '../kit/time/clock.ts'
+import type { WatchedProgress } from '../store/commands/watch-time.ts'
+import type { Store } from '../store/store.ts'
+import type { OpenCampaigns } from './open-campaigns.ts'
+import {
+  hasPending,
+  readProgress,
+  type TakenMinutes,
+  takePending,
+  type WatchingViewer,
+  writeReports,
+} from './watching-viewer.ts'
+
+const BATCH_SIZE = 500
+const FLUSH_SECONDS = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 3] as const
+
+interface FlusherOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly campaigns: OpenCampaigns
+  /** Whether the clock can be moved, so that it has nothing to do with the clock of the store. */
+  readonly hasOwnClock: boolean
+  readonly viewers: ReadonlyMap<string, WatchingViewer>
+}
+
+export class WatchTimeFlusher {
+  readonly #options: FlusherOptions
+  /** Viewers who are flushed at once: those of the same turn of the event loop together. */
+  readonly #urgent = new Batcher<string, void>(
+    async ids => {
+      await this.#flushBatch([...new Set(ids)])
+      return ids.map(() => undefined)
+    },
+    BATCH_SIZE,
+    { soon: setImmediate },
+  )
+  readonly #flushTimes = new Histogram(FLUSH_SECONDS)
+  #minutes = 0
+  #failures = 0
+  /** Drops that were claimed with the minutes that reached them. */
+  autoClaims = 0
+
+  constructor(options: FlusherOptions) {
+    this.#options = options
+  }
+
+  /** Flushes these viewers, in id order. */
+  async flushAll(ids: string[]): Promise<void> {
+    ids.sort()
+    for (let from = 0; from < ids.length; from += BATCH_SIZE)
+      await this.#flushBatch(ids.slice(from, from + BATCH_SIZE))
+  }
+
+  /** Flushes one viewer, together with others who are urgent. */
+  async flush(id: string): Promise<void> {
+    const viewer = this.#options.viewers.get(id)
+    if (viewer !== undefined && hasPending(viewer)) await this.#urgent.ask(id)
+  }
+
+  async #flushBatch(ids: readonly string[]): Promise<void> {
+    const { store, clock, hasOwnClock, viewers } = this.#options
+    const now = clock.now()
+    const taken = ids.flatMap(id => {
+      const viewer = viewers.get(id)
+      return viewer !== undefined && hasPending(viewer) ? [takePending(id, viewer)] : []
+    })
+    if (taken.length === 0) return
+    const began = performance.now()
+    const author = { actor: 'strand', operation: 'ClaimDrop', chain: 'user', at: isoMillis(now) }
+    try {
+      const progress = await store.as(author).commands.flushWatchTime({
+        ...writeReports(taken),
+        now,
+        ownClock: hasOwnClock,
+      })
+      this.#settle(taken, progress)
+    } catch (error) {
+      this.#failures += 1
+      throw error
+    }
+    this.#flushTimes.note((performance.now() - began) / 1000)
+  }
+
+  /** Removes what the store has from the pending slots, and takes over its minutes. */
+  #settle(taken: readonly TakenMinutes[], results: readonly WatchedProgress[]): void {
+    for (const { viewer, pending, earlier } of taken) {
+      if (pending !== undefined && viewer.pending !== undefined)
+        viewer.setPending(withoutSlots(viewer.pending.slots, pending.slots), viewer.pendingSet)
+      // What was pending may have become earlier meanwhile.
+      const waiting = (viewer.earlier ?? []).flatMap(each => {
+        if (earlier?.includes(each)) return []
+        const slots = pending === undefined ? each.slots : withoutSlots(each.slots, pending.slots)
+        return slots.recent === 0 ? [] : [{ ...each, slots }]
+      })
+      viewer.earlier = waiting.length > 0 ? waiting : undefined
+    }
+    const { viewers, campaigns } = this.#options
+    for (const row of results) {
+      this.#minutes += row.added
+      this.autoClaims += row.claimed.length
+      viewers.get(row.user_id)?.addProgress(readProgress(row, campaigns))
+    }
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.counter(
+      'strand_watched_minutes_total',
+      'Watched minutes that were credited, in each campaign.',
+      this.#minutes,
+    )
+    metrics.histogram(
+      'strand_watch_flush_seconds',
+      'Duration of a batch of watched minutes.',
+      this.#flushTimes,
+    )
+    metrics.counter(
+      'strand_watch_flush_failures_total',
+      'Batches of watched minutes that failed.',
+      this.#failures,
+    )
+  }
+}
