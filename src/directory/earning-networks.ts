@@ -32,4 +32,8 @@ export class EarningNetworks {
     if (count > 0) this.#viewers.set(network, count)
     else this.#viewers.delete(network)
   }
+
+  clear(): void {
+    this.#viewers.clear()
+  }
 }

@@ -245,7 +245,6 @@ export class WatchTime {
   clear(): void {
     this.#viewers.clear()
     this.#networks.clear()
-    this.#urgent.clear()
     this.#sets.clear()
   }
 

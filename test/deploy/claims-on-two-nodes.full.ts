@@ -75,7 +75,7 @@ describe.skipIf(!engines.includes('postgres'))('claims on two nodes', () => {
           type: 'drop.entitlement.grant',
           version: '1',
           condition: { organization_id },
-        is_batching_enabled: true,
+          is_batching_enabled: true,
           transport: { method: 'webhook', callback: receiver.url.href, secret: 'a secret of reefs' },
         },
         access_token,
