@@ -160,6 +160,7 @@ describe('a live channel of the demo', () => {
 
   test('a viewer who is logged in earns there, and is not counted', async () => {
     const { id } = demo.world.viewer
+    await control('DELETE', `/campaigns/${demo.world.campaign.id}`)
     const [{ game_id }] = await control('GET', `/channels/${first().user_id}`)
     const [organization] = await control('GET', '/organizations?first=1')
     const [benefit] = await control('POST', '/benefits', { name: 'Kite', organization_id: organization.id })

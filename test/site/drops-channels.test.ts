@@ -1,7 +1,12 @@
 /** Channels that count for drops: a badge on their cards, a filter of the list, and what pages ask about new cards (D-233). */
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { DropsChannels } from '../../src/site/scripts/drops-channels.ts'
-import { newGame, newLiveChannel, publishedCampaign } from '../operations/drops/campaigns.ts'
+import {
+  deleteCampaignOfWorld,
+  newGame,
+  newLiveChannel,
+  publishedCampaign,
+} from '../operations/drops/campaigns.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
@@ -26,6 +31,8 @@ async function open({ url }: TestServer, path: string) {
 }
 
 onEachStore('channels that count for drops', { streams: 60 }, server => {
+  beforeAll(() => deleteCampaignOfWorld(server()))
+
   const stop = ({ id }: { id: string }) => server().control('POST', `/campaigns/${id}/stop`)
   const liveWith = async (game_id: string, count: number) => {
     const channels = []

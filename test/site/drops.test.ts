@@ -4,6 +4,7 @@ import { timeUntil } from '../../src/site/format/times.ts'
 import { newUser, nowOf } from '../operations/control/operator.ts'
 import {
   advance,
+  deleteCampaignOfWorld,
   newViewer as newApiViewer,
   newBenefit,
   newGame,
@@ -51,6 +52,7 @@ onEachStore('the page of drops', {}, server => {
   let game: { id: string; name: string }
 
   beforeAll(async () => {
+    await deleteCampaignOfWorld(server())
     game = await newGame(server(), { name: 'Kite <b>Racers</b>' })
   })
 
@@ -264,6 +266,7 @@ onEachStore('earned drops', {}, server => {
   const namedBenefit = async (organization_id: string, name: string): Promise<string> =>
     (await server().control('POST', '/benefits', { organization_id, name }))[0].id
   beforeAll(async () => {
+    await deleteCampaignOfWorld(server())
     ;[mine, other] = [await newViewer(server()), await newViewer(server())]
     const { id: organization_id } = server().world.other_organization
     const [game] = await server().control('POST', '/games', { name: 'Reef racers', organization_id })

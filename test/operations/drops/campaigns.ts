@@ -72,3 +72,7 @@ export async function newLiveChannel(server: TestServer, game_id: string): Promi
 
 export const advance = (server: TestServer, advance_seconds: number) =>
   server.control('POST', '/clock', { advance_seconds })
+
+/** Deletes the campaign of the world, for tests that need a world without one. */
+export const deleteCampaignOfWorld = (server: TestServer) =>
+  server.control('DELETE', `/campaigns/${server.world.campaign.id}`)
