@@ -1,11 +1,12 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract/events/event-types.ts'
 import { type Condition, eventTopic, meets } from '../../domain/event-subscription.ts'
+import { assertDefined } from '../../kit/assert-defined.ts'
 import { uuid, uuidV7 } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Lookup } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 interface Listener {
   readonly id: string
@@ -75,7 +76,7 @@ interface EventRow extends Readonly<Record<string, string>> {
   readonly body: string
 }
 
-interface DeliveryRow extends Readonly<Record<string, string | null>> {
+interface DeliveryRow {
   readonly id: string
   readonly event_id: string
   readonly subscription_id: string
@@ -83,6 +84,10 @@ interface DeliveryRow extends Readonly<Record<string, string | null>> {
   readonly lane: string | null
 }
 
+/**
+ * Along indexes, also where references are checked: PostgreSQL plans these checks once per connection, maybe while the tables
+ * are almost empty.
+ */
 async function insertEvents(
   tx: Transaction,
   events: readonly EventRow[],
@@ -90,18 +95,27 @@ async function insertEvents(
 ): Promise<void> {
   if (events.length === 0) return
   const now = isoMillis(Date.now())
-  await tx.run(
-    sql`insert into events (id, type, version, subject, occurred_at, body)
-        select id, type, version, subject, cast(${now} as text), body
-        from ${valuesTable(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
-  )
+  const [, inserted] = await Promise.all([
+    tx.get(readAlongIndexes),
+    tx.all<{ id: string; seq: number | string }>(
+      sql`insert into events (id, type, version, subject, occurred_at, body)
+          select id, type, version, subject, cast(${now} as text), body
+          from ${valuesTable(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id
+          returning id, seq`,
+    ),
+  ])
+  const seqs = new Map(inserted.map(({ id, seq }) => [id, Number(seq)]))
+  const rows = deliveries.map(({ event_id, ...row }) => ({
+    ...row,
+    event_seq: assertDefined(seqs.get(event_id), 'the event of a delivery'),
+  }))
   await tx.run(
     sql`insert into event_deliveries
           (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
-        select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
-          cast(${now} as text)
-        from ${valuesTable(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
-        join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
+        select id, id, 'notification', subscription_id, cast(event_seq as bigint), target, lane, 'pending', 0,
+          ${storeClock}, cast(${now} as text)
+        from ${valuesTable(rows, ['id', 'event_seq', 'subscription_id', 'target', 'lane'])} as news
+        where 1 = 1 order by cast(event_seq as bigint)`,
   )
   tx.announce()
 }
@@ -113,11 +127,14 @@ export async function sendMessage(
   subscription: { readonly id: string; readonly target: string },
 ): Promise<void> {
   const id = uuid()
-  await tx.run(
-    sql`insert into event_deliveries
-          (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
-        values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
-          ${isoMillis(Date.now())})`,
-  )
+  await Promise.all([
+    tx.get(readAlongIndexes),
+    tx.run(
+      sql`insert into event_deliveries
+            (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
+          values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
+            ${isoMillis(Date.now())})`,
+    ),
+  ])
   tx.announce()
 }

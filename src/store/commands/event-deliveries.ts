@@ -40,10 +40,19 @@ export async function settleDeliveries(
 ): Promise<void> {
   if (args.outcomes.length === 0) return
   await tx.get(readAlongIndexes)
+  await settleAlongIndexes(tx, args.outcomes)
+}
+
+/** The same in a transaction that reads along indexes already. */
+export async function settleAlongIndexes(
+  tx: Transaction,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return
   const finished_at = isoMillis(Date.now())
   const [delivered, others] = [
-    args.outcomes.filter(each => each.outcome === 'delivered'),
-    args.outcomes.filter(each => each.outcome !== 'delivered'),
+    outcomes.filter(each => each.outcome === 'delivered'),
+    outcomes.filter(each => each.outcome !== 'delivered'),
   ]
   await settleDelivered(tx, delivered, finished_at)
   for (const each of others) {
@@ -64,7 +73,7 @@ export async function settleDeliveries(
       )
     if (each.failed !== undefined) await pauseQueue(tx, { ...each.failed, retryMilliseconds })
   }
-  for (const { subscription } of args.outcomes) {
+  for (const { subscription } of outcomes) {
     if (subscription?.status === 'enabled')
       await tx.run(
         sql`update event_subscriptions set status = 'enabled'

@@ -66,6 +66,7 @@ export interface Dialect {
   asUuid(text: Sql): Sql
   uuidValue(uuid: string | Parameter): Sql | Scalar | Parameter
   isOneOf(column: Sql, values: readonly string[]): Sql
+  isOneOfNumbers(column: Sql, values: readonly number[]): Sql
   isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
   merged(branches: readonly Sql[], tail: Sql): Sql
@@ -107,6 +108,11 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSq
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
   return new DialectSql(dialect => dialect.isOneOf(column, values))
+}
+
+/** Whether a column of whole numbers has one of these values. */
+export function isOneOfNumbers(column: Sql, values: readonly number[]): DialectSql {
+  return new DialectSql(dialect => dialect.isOneOfNumbers(column, values))
 }
 
 /** The UUID that a text expression spells. */
