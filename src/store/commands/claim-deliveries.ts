@@ -2,9 +2,9 @@ import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import type { Transaction } from '../database.ts'
-import { isDue } from '../queries/event-deliveries.ts'
+import { isAmong, isDue, isPending } from '../queries/event-deliveries.ts'
 import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
-import { isOneOf, isOneOfNumbers, sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { isOneOf, isOneOfNumbers, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 /** A message to send now, as the process that claimed it gets it, with its subscription; the id is that of the message. */
 export interface ClaimedDelivery extends EventSubscriptionRow {
@@ -129,7 +129,7 @@ async function joinMessages(
   const rows = joining.map(({ id, message }) => ({ id, message }))
   await tx.run(
     sql`update event_deliveries set message = j.message from ${valuesTable(rows, ['id', 'message'])} as j
-        where event_deliveries.id = j.id`,
+        where event_deliveries.id = j.id and ${isAmong(rows)}`,
   )
 }
 
@@ -138,13 +138,22 @@ export async function undoClaim(
   tx: Transaction,
   { claim, forMilliseconds }: Pick<ClaimTimes, 'claim' | 'forMilliseconds'>,
 ): Promise<number> {
+  await tx.get(readAlongIndexes)
   const isOfClaim = sql`due_at > ${storeNow} and due_at <= ${storeNow} + cast(${forMilliseconds} as bigint)
     and claimed_by = ${claim}`
+  // Found first, in the order of the indexes: otherwise PostgreSQL might look for every delivery among those of the claim.
+  const found = await Promise.all(
+    [
+      sql`waits_in is null and target < 'websocket:' and ${isOfClaim} order by due_at, seq`,
+      sql`target >= 'websocket:' and ${isOfClaim} order by target, due_at, seq`,
+    ].map(which => tx.all<{ seq: number | string }>(sql`select seq from event_deliveries where ${which}`)),
+  )
   const undone = await tx.run(
-    sql`update event_deliveries set due_at = ${storeNow}, attempts = attempts - 1, claimed_by = null where seq in (
-          select seq from event_deliveries where waits_in is null and target < 'websocket:' and ${isOfClaim}
-          union all
-          select seq from event_deliveries where target >= 'websocket:' and ${isOfClaim})`,
+    sql`update event_deliveries set due_at = ${storeNow}, attempts = attempts - 1, claimed_by = null
+        where ${isOneOfNumbers(
+          sql`seq`,
+          found.flat().map(({ seq }) => Number(seq)),
+        )} and claimed_by = ${claim} and ${isPending}`,
   )
   if (undone > 0) tx.announce()
   return undone

@@ -4,7 +4,13 @@ import type { SubscriptionStatus } from '../../contract/resources/event-subscrip
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { asEventDelivery, type DeliveryRow, deliveryColumns, isPending } from '../queries/event-deliveries.ts'
+import {
+  asEventDelivery,
+  type DeliveryRow,
+  deliveryColumns,
+  isAmong,
+  isPending,
+} from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
@@ -100,7 +106,7 @@ async function settleDelivered(
           answer_status = cast(done.answer_status as integer), answer = null,
           milliseconds = cast(done.milliseconds as integer)
         from ${valuesTable(rows, ['id', 'answer_status', 'milliseconds'])} as done
-        where event_deliveries.id = done.id and ${isPending}`,
+        where event_deliveries.id = done.id and ${isAmong(rows)} and ${isPending}`,
   )
 }
 
