@@ -1,5 +1,5 @@
 /**
- * Statements that queue, claim and cancel messages read the rows that they are about, whatever PostgreSQL knew of the tables
+ * Statements that queue, find, claim and cancel messages read the rows that they are about, whatever PostgreSQL knew of the tables
  * when it planned them: a connection keeps its plans, and tables grow long before they are analyzed again.
  */
 import { describe, expect, test } from 'bun:test'
@@ -71,6 +71,7 @@ const CASES: readonly (readonly [work: string, Round])[] = [
     'queued by a change and claimed',
     async (store, n) => {
       await changeTitle(store, n)
+      expect(await store.eventDeliveries.isWebhookDue()).toBe(true)
       await claimAndSettle(store)
     },
   ],
@@ -107,6 +108,9 @@ const CASES: readonly (readonly [work: string, Round])[] = [
     'claimed for a WebSocket',
     async (store, n, place) => {
       await executeIn(place, addMessages(`socket ${n}`, 'healthy', 'websocket:session'))
+      expect(await store.eventDeliveries.dueSockets('websocket:', 50)).toEqual([
+        { target: 'websocket:session' },
+      ])
       const sockets = [{ session_id: 'session', most: 10 }]
       await settle(store, await store.commands.claimSocketMessages({ ...TIMES, node: 'node', sockets }))
     },

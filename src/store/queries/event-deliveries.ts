@@ -87,7 +87,8 @@ export interface Backlog {
   readonly lagMilliseconds: number
 }
 
-export const eventDeliveryQueries = (db: Database) => ({
+/** `reserved` is for what is asked again and again, whether or not there is a message. */
+export const eventDeliveryQueries = (db: Database, reserved: Database) => ({
   /** Webhook messages that are still to be sent. Many are not counted to the end, so that the cost is bounded. */
   backlog: async (): Promise<Backlog> => {
     // In the order of the indexes: without one, PostgreSQL might read the whole table for the few rows that are pending.
@@ -110,7 +111,7 @@ export const eventDeliveryQueries = (db: Database) => ({
 
   /** Whether there is a webhook message to look at now. */
   isWebhookDue: async (): Promise<boolean> => {
-    const row = await db.get<{
+    const row = await reserved.get<{
       now: number | string
       at: number | string | null
       queue: number | string | null
@@ -129,7 +130,7 @@ export const eventDeliveryQueries = (db: Database) => ({
    * index, however many messages each has.
    */
   dueSockets: (after: string, most: number) =>
-    db.all<{ target: string }>(
+    reserved.all<{ target: string }>(
       sql`with recursive targets (target) as (
             select min(target) from event_deliveries where ${isToSocket} and target > ${after}
             union all
