@@ -2,7 +2,7 @@ import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import type { Transaction } from '../database.ts'
-import { isAmong, isDue, isPending } from '../queries/event-deliveries.ts'
+import { isDue, isJoined, isPending } from '../queries/event-deliveries.ts'
 import { type EventSubscriptionRow, hasAuthorized } from '../queries/event-subscriptions.ts'
 import { isOneOf, isOneOfNumbers, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
@@ -129,7 +129,7 @@ async function joinMessages(
   const rows = joining.map(({ id, message }) => ({ id, message }))
   await tx.run(
     sql`update event_deliveries set message = j.message from ${valuesTable(rows, ['id', 'message'])} as j
-        where event_deliveries.id = j.id and ${isAmong(rows)}`,
+        where event_deliveries.id = j.id and ${isJoined(rows)}`,
   )
 }
 

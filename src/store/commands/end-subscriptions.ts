@@ -4,7 +4,7 @@ import type { SubscriptionStatus, TransportMethod } from '../../contract/resourc
 import { topicsAbout } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isAmong, isPending } from '../queries/event-deliveries.ts'
+import { isPending } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, lockRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import { sendMessage } from './emit.ts'
 import { type Depending, stillAuthorizedBy } from './event-authorization.ts'
@@ -55,7 +55,8 @@ async function cancelDeliveries(tx: Transaction, ended: readonly Ended[]): Promi
   const waiting = await tx.all<{ id: string }>(
     sql`select id from event_deliveries where ${pending('webhook')}${limitedTo(CANCEL_BATCH_SIZE)}`,
   )
-  await tx.run(sql`${cancel()} where ${isAmong(waiting)} and ${isPending}`)
+  const ids = waiting.map(({ id }) => id)
+  await tx.run(sql`${cancel()} where ${isOneOf(sql`id`, ids)} and ${isPending}`)
   await wakeQueues(
     tx,
     webhooks.map(({ id, lane }) => lane ?? id),

@@ -8,7 +8,7 @@ import {
   asEventDelivery,
   type DeliveryRow,
   deliveryColumns,
-  isAmong,
+  isJoined,
   isPending,
 } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
@@ -106,7 +106,7 @@ async function settleDelivered(
           answer_status = cast(done.answer_status as integer), answer = null,
           milliseconds = cast(done.milliseconds as integer)
         from ${valuesTable(rows, ['id', 'answer_status', 'milliseconds'])} as done
-        where event_deliveries.id = done.id and ${isAmong(rows)} and ${isPending}`,
+        where event_deliveries.id = done.id and ${isJoined(rows)} and ${isPending}`,
   )
 }
 

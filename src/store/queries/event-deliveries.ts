@@ -4,7 +4,7 @@ import { isoMillis } from '../../kit/time/clock.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'
-import { isOneOf, limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
+import { isJoinedWith, limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */
 export interface EventRow {
@@ -61,12 +61,9 @@ function chooseOrder({ subscription_id, status }: DeliveryFilter, event_seq: num
 export const isPending = sql`coalesce(due_at, 0) > 0`
 export const isDue = sql`coalesce(due_at, 9223372036854775807) <= (select ${storeClock})`
 
-/**
- * The deliveries of a table of values, beside the join with it. With the join alone, PostgreSQL might read all deliveries and
- * look for each among the values, if there were almost none when it planned the statement.
- */
-export const isAmong = (rows: readonly { readonly id: string }[]) =>
-  isOneOf(
+/** Beside the join of deliveries with a table of values. */
+export const isJoined = (rows: readonly { readonly id: string }[]) =>
+  isJoinedWith(
     sql`event_deliveries.id`,
     rows.map(({ id }) => id),
   )

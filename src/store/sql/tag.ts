@@ -110,6 +110,16 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSq
   return new DialectSql(dialect => dialect.isOneOf(column, values))
 }
 
+/**
+ * Beside the join of a column with a table of these values. With the join alone, PostgreSQL might read the whole table and
+ * look for each row among the values, if the table was almost empty when the statement was planned. SQLite would not gain.
+ */
+export function isJoinedWith(column: Sql, values: readonly string[]): DialectSql {
+  return new DialectSql(dialect =>
+    dialect.name === 'postgres' ? dialect.isOneOf(column, values) : verbatim('1 = 1'),
+  )
+}
+
 /** Whether a column of whole numbers has one of these values. */
 export function isOneOfNumbers(column: Sql, values: readonly number[]): DialectSql {
   return new DialectSql(dialect => dialect.isOneOfNumbers(column, values))
