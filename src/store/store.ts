@@ -129,7 +129,7 @@ function createCommandPort(
     operators: operatorQueries(db),
     mediaServers: mediaServerQueries(db),
     eventSubscriptions: eventSubscriptionQueries(db),
-    eventDeliveries: eventDeliveryQueries(db),
+    eventDeliveries: eventDeliveryQueries(db, reserved),
     eventSockets: eventSocketQueries(db),
     sealedSecrets: sealedSecretQueries(db),
     audit: auditQueries(db),

@@ -5,7 +5,7 @@ import { uuid, uuidV7 } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 interface Listener {
   readonly id: string
@@ -86,10 +86,16 @@ interface DeliveryRow extends Readonly<Record<string, string | null>> {
   readonly lane: string | null
 }
 
-const newEvents: RowWrite<readonly EventRow[]> = lists =>
+/**
+ * Along indexes, also where references are checked: PostgreSQL plans these checks once per connection, maybe while the tables
+ * are almost empty.
+ */
+const newEvents: RowWrite<readonly EventRow[]> = lists => [
+  readAlongIndexes,
   sql`insert into events (id, type, version, subject, occurred_at, body)
       select id, type, version, subject, cast(${isoMillis(Date.now())} as text), body
-      from ${valuesTable(lists.flat(), ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`
+      from ${valuesTable(lists.flat(), ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+]
 
 const newDeliveries: RowWrite<readonly DeliveryRow[]> = lists =>
   sql`insert into event_deliveries
@@ -106,11 +112,14 @@ export async function sendMessage(
   subscription: { readonly id: string; readonly target: string },
 ): Promise<void> {
   const id = uuid()
-  await tx.run(
-    sql`insert into event_deliveries
-          (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
-        values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
-          ${isoMillis(Date.now())})`,
-  )
+  await Promise.all([
+    tx.get(readAlongIndexes),
+    tx.run(
+      sql`insert into event_deliveries
+            (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
+          values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
+            ${isoMillis(Date.now())})`,
+    ),
+  ])
   tx.announce()
 }
