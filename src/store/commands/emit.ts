@@ -97,13 +97,14 @@ const newEvents: RowWrite<readonly EventRow[]> = lists => [
       from ${valuesTable(lists.flat(), ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
 ]
 
+/** In the order of their events, which are numbered by id. By number, all events would be read in that order. */
 const newDeliveries: RowWrite<readonly DeliveryRow[]> = lists =>
   sql`insert into event_deliveries
         (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
       select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
         cast(${isoMillis(Date.now())} as text)
       from ${valuesTable(lists.flat(), ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
-      join events e on e.id = d.event_id where 1 = 1 order by e.seq`
+      join events e on e.id = d.event_id where 1 = 1 order by d.event_id, d.id`
 
 /** A verification or a revocation: a message about a subscription, without an event. */
 export async function sendMessage(
