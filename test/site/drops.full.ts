@@ -69,6 +69,7 @@ describe.skipIf(!hasBrowser)('a drops campaign in a real browser', () => {
     })
     browser = await launchBrowser()
     const { world } = demo
+    await control('DELETE', `/campaigns/${world.campaign.id}`)
     const streams = await call('GET', '/helix/streams?first=20', world.client.app_token)
     channel = streams.find((each: typeof channel) => each.game_id !== '' && each.user_id !== world.viewer.id)
     const organization_id = world.organization.id
