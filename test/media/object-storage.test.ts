@@ -105,6 +105,7 @@ describe.each([...engines])('object storage on %s', engine => {
     expect((await store.recordingFiles.playlistsOf(id)).get(1)).toBe(playlist ?? '')
     expect(existsSync(file)).toBe(false)
     expect(readdirSync(folder)).toEqual(['folder-id'])
+    while (metric(uploads, 'strand_recording_uploads_total')?.[0] === 0) await Bun.sleep(5)
     expect(metric(uploads, 'strand_recording_uploads_total')).toEqual([1, 0])
   })
 

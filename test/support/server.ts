@@ -76,7 +76,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     STRAND_DATA: place.folder,
     STRAND_SPOOL: place.folder,
     DATABASE_URL: place.databaseUrl,
-    STRAND_DATABASE_CONNECTIONS: '4',
+    STRAND_DATABASE_CONNECTIONS: '6',
     // PostgreSQL may be slow to answer on a busy machine.
     STRAND_STORE_WAIT_SECONDS: '60',
     STRAND_RATE_APP: '0',
