@@ -24,6 +24,7 @@ import { overload } from './measures/overload.ts'
 import { scenarioMeasure } from './measures/scenario.ts'
 import { starts, verbs } from './measures/starts.ts'
 import { streamChanges } from './measures/stream-changes.ts'
+import { packaged, published, watched } from './measures/video.ts'
 import { publish, resultTable } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
 import { SMALLEST } from './world/world.ts'
@@ -43,6 +44,9 @@ const STANDARD: readonly Measure[] = [
   viewers,
   growth,
   overload,
+  watched,
+  packaged,
+  published,
 ]
 const ALL: readonly Measure[] = [...STANDARD, nodes, largeStore]
 

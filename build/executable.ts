@@ -9,7 +9,7 @@
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { executableEntries } from './program-bundle.ts'
+import { executableEntries, MINIFIED } from './program-bundle.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -27,7 +27,7 @@ const unfinished = `${out}.${process.pid}`
 const began = performance.now()
 await Bun.build({
   ...(await executableEntries(ROOT)),
-  minify: { whitespace: true, syntax: true, identifiers: false },
+  minify: MINIFIED,
   // Compiled ahead of time it starts in half the time. Bytecode belongs to one version of the runtime, so only the runtime
   // that builds gets it.
   ...(values.target === undefined && values.runtime === undefined && { bytecode: true, format: 'esm' }),

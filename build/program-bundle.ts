@@ -11,14 +11,17 @@ export const THREADS: readonly string[] = [
   'http/health-thread.ts',
 ]
 const ASSETS_FILE = 'assets.json'
+const SITE = /[\\/]src[\\/]site[\\/]/
+/** Names stay, so that stack traces lead to functions. */
+export const MINIFIED = { whitespace: true, syntax: true, identifiers: false } as const
 /** Bun would write the folder of each source into the bundle, which is of no use on another machine. */
 const FOLDER = 'PROGRAM_FOLDER'
 
 /**
  * The program as one file with its bytecode, which `strand` and the child processes of the test harness run: reading 900
  * source files takes longer than all else at a start. Another version of the runtime than the one that builds ignores the
- * bytecode and reads the file. It is not minified, so that stack traces lead to lines that can be read. The site's scripts
- * and style sheets are a file beside it, because bytecode would contain them again.
+ * bytecode and reads the file. The site's scripts and style sheets are a file beside it, because bytecode would contain them
+ * again.
  */
 export async function bundleProgram(root: string, out: string): Promise<void> {
   mkdirSync(out, { recursive: true })
@@ -54,6 +57,7 @@ async function bundle(
   await Bun.build({
     ...others,
     ...options,
+    minify: MINIFIED,
     outdir: out,
     format: 'cjs',
     // CommonJS modules have a path instead of a URL.
@@ -74,7 +78,8 @@ function entries(root: string, files: readonly string[]) {
 function programPlugins(assets: string): BunPlugin[] {
   return [
     threadsBeside,
-    withoutBrowserPackages,
+    withoutBrowserScripts,
+    withoutLogThreads,
     {
       name: 'site-assets',
       setup: build => {
@@ -97,17 +102,22 @@ const threadsBeside: BunPlugin = {
   },
 }
 
-/** These packages run in browsers only, as a part of the site's scripts. */
-const withoutBrowserPackages: BunPlugin = {
-  name: 'without-browser-packages',
+/** What the scripts of the site import on demand runs in browsers only, with the packages that play video and draw charts. */
+const withoutBrowserScripts: BunPlugin = {
+  name: 'without-browser-scripts',
   setup: build => {
-    build.onResolve({ filter: /^(?:hls\.js|mpegts\.js|uplot)(?:\/|$)/ }, ({ path }) => ({
-      path,
-      namespace: 'browser',
-    }))
-    build.onLoad({ filter: /.*/, namespace: 'browser' }, () => ({
-      contents: 'export default undefined',
-      loader: 'js',
-    }))
+    build.onResolve({ filter: /./ }, ({ path, importer, kind }) =>
+      kind === 'dynamic-import' && SITE.test(importer) ? { path, namespace: 'browser' } : undefined,
+    )
+    build.onLoad({ filter: /./, namespace: 'browser' }, () => ({ contents: 'export {}', loader: 'js' }))
+  },
+}
+
+/** pino can write from another thread, which the program never asks for. */
+const withoutLogThreads: BunPlugin = {
+  name: 'without-log-threads',
+  setup: build => {
+    build.onResolve({ filter: /^thread-stream$/ }, ({ path }) => ({ path, namespace: 'unused' }))
+    build.onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'export {}', loader: 'js' }))
   },
 }

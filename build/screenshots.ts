@@ -19,7 +19,7 @@ const AHEAD = START - Date.now()
 const VIEWPORT = { width: 1280, height: 800 }
 /** A drawn picture that moves: no test pattern, and nothing that belongs to others. */
 const PICTURE =
-  'gradients=size=640x360:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14,scale=1280:720'
+  'gradients=size=640x360:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14'
 const WAIT_MILLISECONDS = 60_000
 /** A recording of some length has a timeline to show, with markers at these times. */
 const MARKERS: readonly (readonly [milliseconds: number, description: string])[] = [
@@ -70,9 +70,10 @@ async function takeAll(browser: Browser): Promise<void> {
   const { id } = world.offline
   await call('PATCH', `/helix/channels?broadcaster_id=${id}`, { ...CHANNEL, game_id: world.game.id })
   const video = await record(login)
-  encoder = await goLive(login)
   for (const shot of SHOTS) {
     if (wanted.length > 0 && !wanted.includes(shot.name)) continue
+    // The home page shows the channel with the most viewers, unless one is broadcast.
+    if (shot.name !== 'home') encoder ??= await goLive(login)
     const path = shot.path.replace('{login}', login).replace('{video}', video)
     for (const colorScheme of SCHEMES) {
       const context = await browser.newContext({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' })
@@ -99,6 +100,8 @@ async function take(context: BrowserContext, shot: Shot, url: string, name: stri
   if (shot.until === 'tried') await tryOperation(page)
   await page.evaluate('document.fonts.ready')
   await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => undefined)
+  // The controls of a player disappear when nothing moves.
+  if (shot.until === 'playing') await page.mouse.move(640, 320)
   await save(page, name)
   return true
 }
@@ -152,10 +155,10 @@ async function save(page: Page, name: string): Promise<void> {
 async function goLive(login: string): Promise<Bun.Subprocess> {
   const { rtmp, base_url } = world
   const input = ['-re', '-f', 'lavfi', '-i', PICTURE, '-f', 'lavfi', '-i', 'sine=frequency=220']
-  const output = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-g', '30', '-c:a', 'aac']
+  const output = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '30', '-c:a', 'aac']
   const words = ['-loglevel', 'error', ...input, ...output, '-f', 'flv', `${rtmp?.url}/${rtmp?.stream_key}`]
   const child = Bun.spawn([ffmpeg, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
-  await until(async () => (await fetch(`${base_url}/live/${login}.flv`, { method: 'HEAD' })).ok)
+  await until(async () => (await fetch(`${base_url}/live/${login}.m3u8`, { method: 'HEAD' })).ok)
   return child
 }
 

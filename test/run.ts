@@ -6,7 +6,7 @@
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
  *
- * `--nodes 2` puts so many nodes behind one address on PostgreSQL.
+ * `--nodes 2` puts so many nodes behind one address on PostgreSQL. `--brief` leaves out the longest files of the full tier.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -23,6 +23,8 @@ import { type PostgresServer, startPostgres } from './support/store/postgres.ts'
 const words = process.argv.slice(2)
 const isFull = words[0] === '--full'
 if (isFull) words.shift()
+const isBrief = words[0] === '--brief'
+if (isBrief) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
@@ -132,14 +134,38 @@ const SLOW = {
 /** They count answers that are late, so they run after all others. */
 const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
 
+/**
+ * What `--brief` leaves out: trials that repeat with more programs, data or time what others show. They run before a
+ * release, and when a change touches them.
+ */
+const LONG = [
+  'build/install',
+  'contract/tools',
+  'disk/planted-bugs',
+  'domain/marker-export/readers',
+  'events/many-sockets',
+  'examples/examples',
+  'maintenance/key-replacement',
+  'media/ffmpeg-outages',
+  'media/live-formats',
+  'media/long-recording',
+  'media/mutations',
+  'properties',
+  'store/both-stores',
+  'store/partitioned-by-hand',
+  'transfer/round-trip',
+].map(name => `./test/${name}.full.ts`)
+
 /** Processes that live for seconds do not earn back what the last of the runtime's compilers takes. */
-const BRIEF = { BUN_JSC_useFTLJIT: '0' }
+const FAST_START = { BUN_JSC_useFTLJIT: '0' }
 
 const suffix = isFull ? 'full' : 'test'
 const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
-    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
+    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')]
+        .filter(file => !isBrief || !LONG.includes(file))
+        .sort()
 // Bun knows no order but that of earlier durations.
 const timings = join(folder, 'timings.json')
 const slow = SLOW[suffix].map(name => `./test/${name}.${suffix}.ts`)
@@ -164,7 +190,7 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
       TMPDIR: folder,
       TEST_PREPARED_WORLDS: worlds,
       NO_COLOR: '1',
-      ...BRIEF,
+      ...FAST_START,
     },
     stdout: 'inherit',
     stderr: 'pipe',

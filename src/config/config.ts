@@ -119,6 +119,8 @@ function resolve(sources: Sources): { config: Config; texts: ReadonlyMap<string,
     const advice = `set ${SETTINGS.operatorListen.name}, for example to localhost:8081`
     reject(exposed.name, shownName => `invalid ${shownName}: ${exposed.why}: ${advice}`)
   }
+  for (const name of missingForStorage(config))
+    reject(name, shownName => `missing ${shownName}: object storage needs it`)
   if (violations.length > 0) throw new InvalidSettings(violations, hasInvalidFlag)
   return { config, texts }
 }
@@ -127,6 +129,13 @@ function unknownNames(sources: Sources): Set<string> {
   const known = new Set(settings.map(setting => setting.name))
   const given = sources.flatMap(([, source]) => Object.keys(source))
   return new Set(given.filter(name => name.startsWith('STRAND_') && !known.has(name)))
+}
+
+/** The settings that object storage needs, if it has some of them but not all. */
+function missingForStorage({ objectStorage }: Config): string[] {
+  const needed = ['endpoint', 'bucket', 'accessKeyId', 'secretAccessKey'] as const
+  const missing = needed.filter(each => objectStorage[each] === undefined)
+  return missing.length === needed.length ? [] : missing.map(each => SETTINGS.objectStorage[each].name)
 }
 
 /** The setting that would expose the operator API, and why. */

@@ -87,6 +87,7 @@ const MASTER_KEYS: Kind<readonly MasterKey[]> = {
 }
 const OPERATOR_TOKEN = textLike('at least 20 visible characters', /^[\x21-\x7e]{20,}$/)
 const PASSPHRASE = textLike('at least 8 characters', /^.{8,}$/su)
+const VISIBLE = textLike('visible characters', /^[\x21-\x7e]+$/)
 const LEVELS = Object.fromEntries(LOG_LEVELS.map(level => [level, level])) as Record<LogLevel, LogLevel>
 const RATE = wholeNumber(0)
 const SECONDS = wholeNumber(1)
@@ -115,6 +116,43 @@ export const SETTINGS = {
   recordMebibytes: setting('STRAND_RECORD_MIB', wholeNumber(1), {
     default: '20480',
     meaning: 'maximum size of one recording in MiB',
+  }),
+  recordingsGibibytes: setting('STRAND_RECORDINGS_GIB', wholeNumber(1), {
+    defaultInWords: '80 % of the disk',
+    meaning:
+      'room in GiB for all recordings of a node; without it, or with less than 1 GiB free on the disk, recording stops until there is room again',
+  }),
+  objectStorage: {
+    endpoint: setting('STRAND_S3_ENDPOINT', url('http', 'https'), {
+      meaning:
+        'URL of the S3-compatible server to which recordings are uploaded when their streams have ended; without it they stay in the data folder',
+    }),
+    bucket: setting(
+      'STRAND_S3_BUCKET',
+      textLike('the name of a bucket', /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}$/),
+      {
+        meaning: 'bucket for recordings, which nothing else may use',
+      },
+    ),
+    region: setting('STRAND_S3_REGION', textLike('the name of a region', /^[A-Za-z0-9-]+$/), {
+      default: 'us-east-1',
+      meaning: 'region of the bucket',
+    }),
+    accessKeyId: setting('STRAND_S3_ACCESS_KEY_ID', VISIBLE, {
+      meaning: 'access key that may read, write and delete objects of the bucket',
+    }),
+    secretAccessKey: setting('STRAND_S3_SECRET_ACCESS_KEY', VISIBLE, {
+      secret: true,
+      meaning: 'secret of the access key',
+    }),
+    publicUrl: setting('STRAND_S3_PUBLIC_URL', url('http', 'https'), {
+      defaultInWords: 'viewers get URLs of the bucket that are signed for an hour',
+      meaning: 'URL at which everyone can read the objects of the bucket, such as that of a CDN',
+    }),
+  },
+  mediaMemoryMebibytes: setting('STRAND_MEDIA_MEMORY_MIB', wholeNumber(64), {
+    default: '1024',
+    meaning: 'memory in MiB for the broadcasts of the embedded media server; beyond it their windows shrink',
   }),
   thumbnails: setting('STRAND_MEDIA_THUMBNAILS', choice({ on: true, off: false }), {
     default: text => (text('STRAND_RTMP_LISTEN') === '' ? 'off' : 'on'),

@@ -79,6 +79,7 @@ export const problems = {
     (first: string, second: string, ...more: string[]) =>
       `Exactly one of ${[first, second, ...more].map(name => `"${name}"`).join(' and ')} is required`,
   ),
+  playlist_too_far: badRequest('The playlist was asked for a part that is more than two segments ahead.'),
   none_given: badRequest((first: string, second: string, ...more: string[]) => {
     const quoted = [first, second, ...more].map(name => `"${name}"`)
     return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
@@ -174,7 +175,9 @@ export const problems = {
     'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
   ),
   session_ended: conflict('The publish session has ended; start a new one.'),
-  not_live: notFound((login: string) => `The channel ${login} is not live.`),
+  not_live: notFound<[login: string, soon?: 'starts soon']>(login => `The channel ${login} is not live.`, {
+    headers: (_, soon) => (soon === undefined ? {} : retryAfter(1)),
+  }),
   broadcast_elsewhere: notFound(
     (login: string) =>
       `The broadcast of ${login} is on another node, which viewers cannot reach: STRAND_MEDIA_URL is not set there.`,
@@ -186,6 +189,10 @@ export const problems = {
     (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
   ),
   no_videos: notFound('The user has no videos.'),
+  recording_runs: notFound(
+    (id: string) =>
+      `The broadcast still runs: /videos/${id}.m3u8 plays what is recorded, and the file follows when the stream has ended.`,
+  ),
   video_not_found: notFound((id: string) => `There is no video with the id "${id}"`),
   not_found: notFound((kind: string, id: string) => `There is no ${kind} with the id "${id}".`),
   name_not_found: notFound((kind: string, name: string) => `There is no ${kind} called "${name}".`),
@@ -226,6 +233,9 @@ export const problems = {
   }),
   sockets_full: unavailable('This server has as many WebSockets as it can serve; try again shortly.', {
     headers: retryAfter(10),
+  }),
+  broadcast_late: unavailable('The broadcast has not come as far as was asked for.', {
+    headers: retryAfter(1),
   }),
   viewers_full: unavailable('This server has as many viewers as it can serve; try again in a minute.', {
     headers: retryAfter(60),

@@ -83,23 +83,26 @@ export async function refuseDemoWorld({ store }: Services): Promise<void> {
   )
 }
 
-/** Changes the viewer counts of the demo's channels slightly every few seconds. */
+/** Changes the viewer counts of the demo's channels slightly every few seconds. Those that are broadcast have real viewers. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
-  const own = new Set(plan.channels)
+  const { store } = services
   const tick = async () => {
-    const live = await services.store.streams.live()
+    const broadcast = await store.streams.playing(plan.channels)
+    const own = new Set(plan.channels).difference(new Set(broadcast.map(({ user_id }) => user_id)))
+    const live = await store.streams.live()
     const counts = live
       .filter(stream => own.has(stream.user_id))
-      .map(stream => [stream.user_id, drift(random, stream.viewer_count)] as const)
-    await services.store.commands.reportViewers({ counts })
+      .map(stream => [stream.user_id, driftViewers(random, stream.viewer_count)] as const)
+    await store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
     services.log.warn({ error: String(error) }, 'updating the viewer counts of the demo failed'),
   )
 }
 
-function drift(random: SeededRandom, viewers: number): number {
+/** The next viewer count of a channel: at most 5 % away, and never none, because a person who watches is one. */
+export function driftViewers(random: SeededRandom, viewers: number): number {
   const step = Math.max(1, Math.round(viewers * 0.05))
-  return Math.max(0, viewers + random.between(-step, step))
+  return Math.max(1, viewers + random.between(-step, step))
 }

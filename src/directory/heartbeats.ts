@@ -1,4 +1,11 @@
-import { isRecent, type PlaybackSession } from '../domain/playback.ts'
+import {
+  HAS_SESSION,
+  isRecent,
+  type PlaybackSession,
+  READER_ID_LENGTH,
+  READER_MILLISECONDS,
+  READS,
+} from '../domain/playback.ts'
 import { uuid } from '../kit/id.ts'
 import { toNetwork, toSite } from '../kit/network.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
@@ -15,12 +22,17 @@ interface Heard {
   readonly user_id: string
   readonly network: string
   readonly site: string
+  /** What the address and the program of the viewer hash to. */
+  readonly reader: string
   at: number
 }
 
 /**
- * The playback sessions that this process heard of recently. Every few seconds it writes them to the store, which counts
- * those of all processes together. Sessions beyond a limit are not counted.
+ * The viewers that this process heard of recently: playback sessions, and readers of playlists (D-259). Every few seconds it
+ * writes them to the store, which counts those of all processes together. Viewers beyond a limit are not counted.
+ *
+ * A player that sends heartbeats reads playlists, too, perhaps from another process. So a session is reported together with
+ * what its address and program hash to, and a reader with the same hash is not counted.
  */
 export class Heartbeats {
   readonly #store: Store
@@ -42,8 +54,17 @@ export class Heartbeats {
   }
 
   /** Takes note of a heartbeat. The address of the first one counts. */
-  beat({ id, user_id, watches }: PlaybackSession, address: string): void {
-    if (watches !== 'live') return
+  beat({ id, user_id, watches }: PlaybackSession, address: string, program = ''): void {
+    if (watches === 'live') this.#hear(id, user_id, address, readerId(user_id, address, program))
+  }
+
+  /** Takes note of a request for the playlist of a channel. */
+  read(user_id: string, address: string, program: string): void {
+    const reader = readerId(user_id, address, program)
+    this.#hear(READS + reader, user_id, address, reader)
+  }
+
+  #hear(id: string, user_id: string, address: string, reader: string): void {
     const at = this.#clock.now()
     const known = this.#heard.get(id)
     if (known !== undefined) {
@@ -59,7 +80,7 @@ export class Heartbeats {
       this.#refused += 1
       return
     }
-    this.#heard.set(id, { user_id, network, site, at })
+    this.#heard.set(id, { user_id, network, site, reader, at })
     this.#owners.set(network, this.#countViewers(network) + 1)
     this.#owners.set(site, this.#countViewers(site) + 1)
   }
@@ -70,7 +91,10 @@ export class Heartbeats {
     this.#forgetLapsed(now)
     const lists = new Map<string, string>()
     for (const user_id of this.#reported) lists.set(user_id, '')
-    for (const [id, { user_id }] of this.#heard) lists.set(user_id, (lists.get(user_id) ?? '') + id)
+    for (const [id, { user_id, reader }] of this.#heard) {
+      const entry = id.startsWith(READS) ? id : `${id}${HAS_SESSION}${reader}`
+      lists.set(user_id, (lists.get(user_id) ?? '') + entry)
+    }
     // A read first: most of the time there is nothing to write.
     if (lists.size === 0 && !(await this.#store.streams.hasLapsedViewers(now))) return
     const channels = Array.from(lists, ([user_id, sessions]) => ({ user_id, sessions }))
@@ -89,7 +113,8 @@ export class Heartbeats {
 
   #forgetLapsed(now: number): void {
     for (const [id, { at, network, site }] of this.#heard) {
-      if (isRecent(at, now)) continue
+      const isReading = id.startsWith(READS) && Math.abs(now - at) < READER_MILLISECONDS
+      if (isReading || (!id.startsWith(READS) && isRecent(at, now))) continue
       this.#heard.delete(id)
       for (const owner of [network, site]) {
         const count = this.#countViewers(owner) - 1
@@ -102,4 +127,10 @@ export class Heartbeats {
   #countViewers(owner: string): number {
     return this.#owners.get(owner) ?? 0
   }
+}
+
+/** The same in every process. */
+function readerId(user_id: string, address: string, program: string): string {
+  const source = JSON.stringify([user_id, address, program])
+  return new Bun.CryptoHasher('sha256').update(source).digest('base64url').slice(0, READER_ID_LENGTH)
 }

@@ -7,4 +7,6 @@ export interface EncoderStatus {
   /** As people call them: `H.264`, `AAC`. */
   readonly video_codec?: string
   readonly audio_codec?: string
+  /** As players know them: `avc1.64001f`, `mp4a.40.2`. */
+  readonly codecs?: readonly string[]
 }

@@ -23,11 +23,26 @@ export function isRecent(at: number, now: number): boolean {
   return Math.abs(now - at) < LAPSE_MILLISECONDS
 }
 
-/** The sessions of several nodes, without those that more than one node heard of. */
+/** A reader of playlists counts for this long after its last request (D-259). */
+export const READER_MILLISECONDS = 45_000
+
+/**
+ * Readers of playlists are listed among the sessions, by what their address and program hash to: one that reads, and one that
+ * a session is known of. Both marks are in no session id, which are base64url.
+ */
+export const [READS, HAS_SESSION] = ['!', '~']
+export const READER_ID_LENGTH: number = SESSION_ID_LENGTH - 1
+
+/** The viewers that several nodes heard of: sessions, and readers without one, each once. */
 export function countSessions(lists: readonly string[]): number {
   const ids = new Set<string>()
   for (const list of lists)
     for (let at = 0; at < list.length; at += SESSION_ID_LENGTH)
       ids.add(list.slice(at, at + SESSION_ID_LENGTH))
-  return ids.size
+  let count = 0
+  for (const id of ids) {
+    if (id.startsWith(HAS_SESSION)) continue
+    if (!id.startsWith(READS) || !ids.has(HAS_SESSION + id.slice(1))) count += 1
+  }
+  return count
 }

@@ -99,7 +99,7 @@ const SOCKET_LIMITS = {
  */
 const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
 
-/** The connection of a request. A class: four functions for each request would be garbage in nearly all of them. */
+/** The connection of a request. A class: functions for each request would be garbage in nearly all of them. */
 class Connection implements Peer {
   readonly #request: Request
   readonly #server: Bun.Server<SocketRequest>
@@ -115,8 +115,13 @@ class Connection implements Peer {
     return this.#loopback ?? this.#server.requestIP(this.#request)?.address ?? ''
   }
 
-  holdOpen(): void {
-    this.#server.timeout(this.#request, HELD_OPEN_SECONDS)
+  holdOpen(seconds = HELD_OPEN_SECONDS): void {
+    this.#server.timeout(this.#request, seconds)
+  }
+
+  /** The runtime knows the address as long as it has something to send. */
+  isAnswering(): boolean {
+    return this.#server.requestIP(this.#request) !== null
   }
 
   upgrade(data: SocketRequest): boolean {

@@ -16,14 +16,21 @@ const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** The other end of the connection that a request came through. */
 export interface Peer {
   address(): string
-  /** Extends the idle timeout to minutes. */
-  holdOpen(): void
+  /** Sets the idle timeout, to minutes if no seconds are given. */
+  holdOpen(seconds?: number): void
+  /** Whether the client has not got the whole response yet. */
+  isAnswering(): boolean
   /** Turns the connection into a WebSocket. False: the request does not ask for one. */
   upgrade(request: SocketRequest): boolean
 }
 
 /** For requests without a connection. */
-export const NO_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
+export const NO_PEER: Peer = {
+  address: () => '',
+  holdOpen: () => undefined,
+  isAnswering: () => false,
+  upgrade: () => false,
+}
 
 /** A request and its state while it is handled. Errors and successes are reported from the same fields. */
 export class RequestContext {
@@ -38,7 +45,7 @@ export class RequestContext {
   readonly requestId: string
   /** The families of the listener that it came to. */
   readonly served: ServedFamilies
-  readonly #peer: Peer
+  readonly peer: Peer
   readonly #forwarded: ForwardedAddresses | undefined
   #address: string | undefined = undefined
   /** On the monotonic clock. */
@@ -82,7 +89,7 @@ export class RequestContext {
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
     this.served = served
-    this.#peer = peer
+    this.peer = peer
     this.#forwarded = forwarded
   }
 
@@ -102,20 +109,20 @@ export class RequestContext {
   }
 
   /** Extends the idle timeout of the connection, for long work or a long body. */
-  get holdOpen(): () => void {
-    return () => {
+  get holdOpen(): (seconds?: number) => void {
+    return seconds => {
       this.isHeldOpen = true
-      this.#peer.holdOpen()
+      this.peer.holdOpen(seconds)
     }
   }
 
   /** Turns the connection into a WebSocket; false if the request does not ask for one. */
   upgrade(request: SocketRequest): boolean {
-    return this.#peer.upgrade(request)
+    return this.peer.upgrade(request)
   }
 
   #readAddress(): string {
-    const address = this.#peer.address()
+    const address = this.peer.address()
     return this.#forwarded?.read(address, this.headers.get('x-forwarded-for')) ?? address
   }
 }

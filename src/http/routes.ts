@@ -7,6 +7,7 @@ import type { Family } from '../contract/operation.ts'
 import { problem, type Refusal, refuse } from '../contract/problem.ts'
 import type { EventSockets } from '../events/event-sockets.ts'
 import { isImagePath } from '../images/image-name.ts'
+import type { Bucket } from '../media/bucket.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
@@ -62,6 +63,7 @@ export interface RouteOptions extends EndpointDependencies, PictureSources, Serv
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
   readonly liveChannels: LiveChannels
+  readonly bucket: Bucket | undefined
   readonly callbacks: CallbackHandler<unknown>
   readonly eventSockets: EventSockets
 }

@@ -16,9 +16,9 @@ interface Size {
   readonly height: number
 }
 
-/** Which picture, in which size and format. */
+/** Which picture, in which size and format. The scenes of the demo have no URLs: its channels and videos show them. */
 export interface ImageName extends Size {
-  readonly kind: ImageKind
+  readonly kind: ImageKind | 'scenes'
   readonly id: string
   readonly format: 'png' | 'svg'
 }

@@ -4,12 +4,8 @@ import { lastHeard } from '../domain/publish-session.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
-import { withTimeout } from '../kit/time/with-timeout.ts'
-import type { Broadcast } from '../media/broadcast.ts'
 import { EncoderMeter } from '../media/encoder-meter.ts'
-import { classifyMessage } from '../media/flv.ts'
-import type { LiveChannels } from '../media/live-channels.ts'
-import type { Recording } from '../media/recording.ts'
+import type { Broadcast, LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
@@ -18,14 +14,13 @@ import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
+import { EmbeddedRecordings, type Recorded } from './embedded-recordings.ts'
 import { type Channel, type MayPublish, openUnlessAway, type SessionRefusal } from './may-publish.ts'
 
 const ADAPTER = 'embedded'
 export const REPORT_MILLISECONDS = 5000
 /** A publisher that sent nothing since the last report is not reported as alive. */
 const QUIET_MILLISECONDS = REPORT_MILLISECONDS
-/** A publisher does not wait longer for its recording: what it sends is kept until the file is open. */
-const OPEN_MILLISECONDS = 500
 /** More ends than this are not remembered while the store is away: those sessions fall silent. */
 const MOST_UNCLOSED = 10_000
 
@@ -48,23 +43,15 @@ interface EmbeddedOptions {
 /** A publisher of this process. */
 interface Session extends SessionId {
   channel: Channel
-  readonly close: () => void
+  readonly close: (reason?: string) => void
   isClosed: boolean
   heardAt: number
   /** The store could not be asked when the publisher came: the session is opened later. */
   isPending: boolean
+  /** Undefined: it is not recorded, or the store does not know of it yet. */
   recorded: Recorded | undefined
   broadcast: Broadcast | undefined
-  /** For a recording that starts in the middle: decoders need the headers first. */
-  readonly headers: Map<MediaMessage['kind'], MediaMessage>
-  timestamp: number
   readonly meter: EncoderMeter
-}
-
-/** The recording of a session. */
-interface Recorded {
-  readonly video_id: string
-  readonly recording: Recording
 }
 
 export class EmbeddedIngest implements Ingest {
@@ -73,41 +60,50 @@ export class EmbeddedIngest implements Ingest {
   readonly #closing = new Set<Promise<void>>()
   /** Sessions that ended while the store did not answer, and when. */
   readonly #unclosed = new Map<Session, number>()
+  /** Undefined: broadcasts are not recorded. */
+  readonly #recordings: EmbeddedRecordings | undefined
   readonly #startedAt: number
   #isPastForgotten = false
 
   constructor(options: EmbeddedOptions) {
     this.#options = options
+    const { recordings } = options
+    this.#recordings = recordings && new EmbeddedRecordings({ ...options, recordings })
     this.#startedAt = options.clock.now()
   }
 
   /**
    * Ends the sessions that this node had before it was restarted, so that their publishers can return at once. A session was
-   * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards. Called again
-   * until the store has answered.
+   * last heard when it was reported as alive, or when its recording ends. Recordings are open from now on, until their streams
+   * have ended. Called again until the store has answered.
    */
   async closeStaleSessions(): Promise<void> {
     if (this.#isPastForgotten) return
-    const { store, clock, node, recordings } = this.#options
+    const { store, clock, node } = this.#options
     const sessions = await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)
     const startedAt = isoMillis(this.#startedAt)
     for (const past of sessions) {
       if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
-      const recorded = past.video_id === null ? undefined : await recordings?.lastMilliseconds(past.video_id)
-      if (past.ended_at !== null && recorded === undefined) continue
-      const now = lastHeard(past, recorded, clock.now())
+      const { video_id } = past
+      const recording = video_id === null ? undefined : await this.#recordings?.reopen(video_id, id)
+      if (past.ended_at !== null && recording === undefined) continue
+      const now = lastHeard(past, recording?.milliseconds, clock.now())
       await store.commands.closeSession({ ...id, now })
-      if (recorded !== undefined) this.#settleLater(this.#repair(id, past.video_id ?? ''))
     }
     this.#isPastForgotten = true
+    if (this.#recordings !== undefined) this.#settleLater(this.#recordings.reopenInterrupted())
   }
 
   async authorize(
     request: { readonly name: string; readonly address: string | undefined },
-    close: () => void,
-  ): Promise<PublishGrant | undefined> {
-    const { mayPublish, log } = this.#options
+    close: (reason?: string) => void,
+  ): Promise<PublishGrant | string | undefined> {
+    const { mayPublish, channels, log } = this.#options
+    if (!channels.hasRoom()) {
+      log.warn('publisher refused: the memory of STRAND_MEDIA_MEMORY_MIB is used by other broadcasts')
+      return 'the server has no memory for another broadcast'
+    }
     const decision = await mayPublish.decide(request, channel => {
       const session = this.#newSession(channel, close)
       return { session, open: () => this.#open(session), reserve: () => this.#reserve(session) }
@@ -129,10 +125,10 @@ export class EmbeddedIngest implements Ingest {
     return undefined
   }
 
-  #newSession(channel: Channel, close: () => void): Session {
+  #newSession(channel: Channel, close: Session['close']): Session {
     return {
       ...{ adapter: ADAPTER, server: this.#options.node, session: uuid(), channel, close, isClosed: false },
-      ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
+      heardAt: performance.now(),
       meter: new EncoderMeter(performance.now()),
       isPending: true,
       recorded: undefined,
@@ -161,19 +157,19 @@ export class EmbeddedIngest implements Ingest {
     }
   }
 
-  /** Reports which sessions are alive, what they send, and how many people watch them. Called every few seconds. */
+  /** Reports which sessions are alive, and what they send. Called every few seconds. */
   async report(): Promise<void> {
-    const { store, clock, node, channels } = this.#options
+    const { store, clock, node } = this.#options
     const now = performance.now()
     const alive = this.#known().filter(({ heardAt }) => now - heardAt < QUIET_MILLISECONDS)
     if (alive.length === 0) return
     const sessions = alive.map(({ session }) => session)
     await store.commands.keepSessionsAlive({ adapter: ADAPTER, server: node, sessions, now: clock.now() })
-    const encoders = alive.map(({ session, meter }) => ({ session, status: meter.read(now) }))
+    const encoders = alive.map(({ session, meter, broadcast }) => ({
+      session,
+      status: { ...meter.read(now), codecs: broadcast?.packager.codecs ?? [] },
+    }))
     await store.commands.reportEncoders({ adapter: ADAPTER, server: node, encoders })
-    const viewers = channels.viewerCounts()
-    const counts = alive.map(({ channel }) => [channel.user_id, viewers.get(channel.login) ?? 0] as const)
-    await store.commands.reportViewers({ counts })
   }
 
   /**
@@ -200,9 +196,16 @@ export class EmbeddedIngest implements Ingest {
       this.#options.channels.rename(channel.login, broadcast, login)
   }
 
-  /** Resolves when the store knows of all sessions that ended. */
+  /** Closes the recordings whose streams have ended. Called every second. */
+  async closeRecordings(): Promise<void> {
+    const published = new Set(this.#sessions.values().map(({ recorded }) => recorded?.video_id))
+    await this.#recordings?.closeEnded(published)
+  }
+
+  /** Resolves when the store knows of all sessions that ended, and all recordings are on disk. */
   async settle(): Promise<void> {
     await Promise.all(this.#closing)
+    await this.#recordings?.closeAll()
   }
 
   #has({ user_id }: Channel): boolean {
@@ -237,11 +240,10 @@ export class EmbeddedIngest implements Ingest {
     session.isPending = false
     if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
     log.info({ user_id, stream_id: opened.stream_id }, 'broadcast started')
-    const recorded = await this.#record(opened, session.channel)
-    for (const header of session.headers.values())
-      recorded?.recording.write({ ...header, timestamp: session.timestamp })
-    session.headers.clear()
-    session.recorded = recorded
+    const { video_id } = opened
+    session.recorded =
+      video_id === null ? undefined : this.#recordings?.record({ ...opened, video_id }, session, user_id)
+    if (session.recorded !== undefined) session.broadcast?.packager.attach(session.recorded.receiver)
   }
 
   #disconnect(session: string): void {
@@ -251,48 +253,31 @@ export class EmbeddedIngest implements Ingest {
     known.close()
   }
 
-  /** Starts the recording, on the clock of the stream: a marker then has the same position in stream and recording. */
-  async #record(
-    { video_id, started_at }: OpenedSession,
-    { user_id }: Channel,
-  ): Promise<Recorded | undefined> {
-    const { recordings, store, clock, log, watchUrl } = this.#options
-    if (recordings === undefined || video_id === null) return undefined
-    const start = Date.parse(started_at)
-    const onStop = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
-    const recording = recordings.record(video_id, { positionNow: () => clock.now() - start, onStop })
-    const note = async () => {
-      if (await recording.opened) await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
-    }
-    const noted = note().catch(error =>
-      log.warn({ user_id, video_id, error: String(error) }, 'noting a recording failed'),
-    )
-    await withTimeout(OPEN_MILLISECONDS, noted, () => undefined)
-    return { video_id, recording }
-  }
-
   #start(session: Session): PublishGrant {
-    const { channels, recordings, thumbnails } = this.#options
+    const { channels, thumbnails, log } = this.#options
     const { login, user_id } = session.channel
-    const broadcast = channels.start(login)
+    const onTooLarge = () => {
+      log.warn(
+        { user_id },
+        'publisher disconnected: its bit rate does not fit into the memory of a broadcast',
+      )
+      session.close('the bit rate does not fit into the memory of a broadcast')
+    }
+    const broadcast = channels.start(login, { id: session.session, user_id, onTooLarge })
     session.broadcast = broadcast
+    if (session.recorded !== undefined) broadcast.packager.attach(session.recorded.receiver)
     const endThumbnails = thumbnails?.start({
       user_id,
-      keyFrame: () => broadcast.keyFrame(),
+      keyFrame: () => broadcast.packager.keyFrame(),
       keep: async jpeg => {
-        if (session.recorded !== undefined && !session.recorded.recording.isDiscarded)
-          await recordings?.keepThumbnail(session.recorded.video_id, jpeg)
+        if (session.recorded !== undefined) await this.#recordings?.keepThumbnail(session.recorded, jpeg)
       },
     })
     return {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
-        session.timestamp = message.timestamp
         session.meter.note(message)
         broadcast.publish(message)
-        if (session.recorded !== undefined) session.recorded.recording.write(message)
-        else if (recordings !== undefined && classifyMessage(message) === 'header')
-          session.headers.set(message.kind, { ...message, payload: Buffer.from(message.payload) })
       },
       end: () => {
         channels.end(session.channel.login, broadcast)
@@ -312,25 +297,19 @@ export class EmbeddedIngest implements Ingest {
     this.#closing.add(closing)
   }
 
-  /** Ends the session before the recording: the publisher may return while the disk is busy. */
+  /** The recording stays open: the publisher may return. */
   async #close(ended: Session, now: number): Promise<void> {
-    const { log, recordings } = this.#options
-    const { adapter, server, session, channel, recorded } = ended
-    const { user_id } = channel
-    ended.recorded = undefined
-    ended.headers.clear()
+    const { log } = this.#options
+    const { user_id } = ended.channel
     if (this.#unclosed.size < MOST_UNCLOSED) this.#unclosed.set(ended, now)
     try {
       await this.#closeLate(ended)
       log.info({ user_id }, 'broadcast stopped')
+      if (ended.recorded !== undefined) await this.#recordings?.endStretch(ended.recorded)
     } catch (error) {
       log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
       if (!(error instanceof Unavailable || error instanceof Conflict)) this.#unclosed.delete(ended)
     }
-    if (recorded === undefined) return
-    const { video_id, recording } = recorded
-    const id = { adapter, server, session }
-    await this.#noteRecorded(id, video_id, async () => recordings?.close(video_id, recording))
   }
 
   async #closeLate(ended: Session): Promise<void> {
@@ -338,19 +317,5 @@ export class EmbeddedIngest implements Ingest {
     const now = this.#unclosed.get(ended) ?? this.#options.clock.now()
     await this.#options.store.commands.closeSession({ adapter, server, session, now })
     this.#unclosed.delete(ended)
-  }
-
-  async #repair(id: SessionId, video_id: string): Promise<void> {
-    await this.#noteRecorded(id, video_id, async () => this.#options.recordings?.repair(video_id))
-  }
-
-  async #noteRecorded(id: SessionId, video_id: string, close: () => Promise<void>): Promise<void> {
-    const { store, clock, log } = this.#options
-    try {
-      await close()
-      await store.commands.noteRecorded({ ...id, now: clock.now() })
-    } catch (error) {
-      log.warn({ video_id, error: String(error) }, 'closing a recording failed')
-    }
   }
 }

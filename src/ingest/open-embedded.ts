@@ -20,6 +20,8 @@ const DISCONNECT_MILLISECONDS = 500
 
 export interface EmbeddedMediaOptions {
   readonly listen: { readonly host: string; readonly port: number }
+  /** Whether any other port will do if this one is in use. */
+  readonly orAnyPort?: boolean
   readonly services: {
     readonly store: Store
     readonly streamKeys: StreamKeys
@@ -42,7 +44,7 @@ export interface EmbeddedMedia {
 
 /** Opens the embedded media server; the lifetime closes it. */
 export async function openEmbeddedMedia(
-  { listen, services, channels, recordings, thumbnails, isProxy }: EmbeddedMediaOptions,
+  { listen, orAnyPort = false, services, channels, recordings, thumbnails, isProxy }: EmbeddedMediaOptions,
   lifetime: Lifetime,
 ): Promise<EmbeddedMedia> {
   const { store, log, mediaUrl } = services
@@ -62,21 +64,26 @@ export async function openEmbeddedMedia(
     log.warn({ error: error.message }, 'ending earlier publish sessions failed; trying again')
   })
   lifetime.onClose(() => ingest.settle())
-  const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy })
+  const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy }, orAnyPort)
   lifetime.onClose(() => server.stop())
   const every = repeaterOf(lifetime, log)
   every(PENDING_MILLISECONDS, () => ingest.closeStaleSessions(), 'ending earlier publish sessions failed')
   every(PENDING_MILLISECONDS, () => ingest.catchUp(), 'reporting earlier publish sessions failed')
+  every(PENDING_MILLISECONDS, () => ingest.closeRecordings(), 'closing recordings failed')
   every(REPORT_MILLISECONDS, () => ingest.report(), 'reporting publish sessions failed')
   every(DISCONNECT_MILLISECONDS, () => ingest.disconnectEnded(), 'disconnecting publishers failed')
   return { port: server.port, stop: () => server.stop() }
 }
 
-function listenOrExplain(options: ConstructorParameters<typeof RtmpServer>[0]): RtmpServer {
+function listenOrExplain(
+  options: ConstructorParameters<typeof RtmpServer>[0],
+  orAnyPort: boolean,
+): RtmpServer {
   try {
     return new RtmpServer(options)
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
+    if (code === 'EADDRINUSE' && orAnyPort) return listenOrExplain({ ...options, port: 0 }, false)
     const why = code === 'EADDRINUSE' ? 'the port is in use' : message
     throw new OperatorError(
       `cannot listen for RTMP on ${options.hostname}:${options.port}: ${why}; set STRAND_RTMP_LISTEN to another address`,

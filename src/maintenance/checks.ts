@@ -273,6 +273,38 @@ export function checkMediaServerState(
 }
 
 /** Names with a stream key mean that viewers can read it. */
+/** How a probe of the bucket ended: what failed at which step, or what the server answered to a page of this site. */
+export type ObservedBucket =
+  | { readonly failedTo: 'write' | 'read' | 'delete'; readonly failure: string }
+  | { readonly allowedOrigin: string | null; readonly hasRange: boolean }
+
+export function checkObjectStorage(
+  { endpoint, bucket }: { readonly endpoint: string; readonly bucket: string },
+  seen: ObservedBucket,
+): Finding {
+  const name = `the bucket ${bucket} at ${endpoint}`
+  if ('failedTo' in seen)
+    return failure(
+      'object storage',
+      `cannot ${seen.failedTo} an object of ${name}: ${seen.failure}`,
+      'check STRAND_S3_ENDPOINT and the settings next to it, and that the key may put, get and delete objects',
+    )
+  if (!seen.hasRange)
+    return failure(
+      'object storage',
+      `${name} does not answer ranges`,
+      'use a server that does: players read recordings by ranges',
+    )
+  // The page may come from another node, and the origin is `null` after a redirect between two others.
+  if (seen.allowedOrigin !== '*')
+    return failure(
+      'object storage',
+      `${name} does not let pages of every origin read (Access-Control-Allow-Origin: ${seen.allowedOrigin ?? 'none'})`,
+      'set the CORS rule of docs/object-storage.md',
+    )
+  return ok('object storage', `${name} can be written, read by pages, and deleted`)
+}
+
 export function checkHlsFolder(folder: string, found: readonly string[]): Finding {
   if (found.length === 0) return ok('stream keys', `no name in ${folder} contains a stream key`)
   return failure(

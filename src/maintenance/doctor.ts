@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
-import type { Config } from '../config/config.ts'
+import { type Config, formatUrl } from '../config/config.ts'
 import { readMasterKeys, storeFilePath } from '../config/data-folder.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/telemetry/descriptors.ts'
+import { toBucketOptions } from '../media/bucket.ts'
 import {
   integrityErrors,
   isInUse,
@@ -23,6 +24,7 @@ import {
   checkListeners,
   checkMediaServerState,
   checkModes,
+  checkObjectStorage,
   checkPort,
   checkPostgres,
   checkProxies,
@@ -37,6 +39,7 @@ import { type Finding, failure, note, ok } from './finding.ts'
 import {
   findStreamKeys,
   measureSync,
+  probeBucket,
   probeListener,
   readClockAt,
   readFolder,
@@ -78,6 +81,7 @@ export async function examine(
       : await examinePostgres(config, config.databaseUrl)),
     ...checkLimits(descriptorLimit(), readMemory()),
     ...(await examineMediaServers(config)),
+    ...(await examineObjectStorage(config)),
     ...(hlsFolder === undefined ? [] : [examineHlsFolder(hlsFolder)]),
     ...(url === undefined ? [] : [await examineClockAt(url)]),
   ]
@@ -186,6 +190,12 @@ async function readMediaServers(config: Config): Promise<readonly MediaServerAdd
   }
   const file = storeFilePath(config)
   return existsSync(file) ? mediaServersIn(file) : []
+}
+
+async function examineObjectStorage({ objectStorage, publicUrl, listen }: Config): Promise<Finding[]> {
+  const options = toBucketOptions(objectStorage)
+  if (options === undefined) return []
+  return [checkObjectStorage(options, await probeBucket(options, publicUrl ?? formatUrl(listen)))]
 }
 
 function examineHlsFolder(folder: string): Finding {

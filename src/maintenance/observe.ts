@@ -18,7 +18,9 @@ import { dirname, join, resolve } from 'node:path'
 import type { Address } from '../config/config.ts'
 import { DATA_FILES } from '../config/data-folder.ts'
 import { assertDefined } from '../kit/assert-defined.ts'
-import type { ObservedFile, ObservedListener } from './checks.ts'
+import { uuid } from '../kit/id.ts'
+import { Bucket, type BucketOptions } from '../media/bucket.ts'
+import type { ObservedBucket, ObservedFile, ObservedListener } from './checks.ts'
 
 const SYNCS = 15
 const PAGE_BYTES = 4096
@@ -89,6 +91,27 @@ export async function readClockAt(url: string): Promise<number | { readonly fail
     return ((began + Date.now()) / 2 - (remote + 500)) / 1000
   } catch (error) {
     return { failure: (error as Error).message }
+  }
+}
+
+/** Writes, reads and deletes an object, as uploads and pages of this site do. */
+export async function probeBucket(options: BucketOptions, origin: string): Promise<ObservedBucket> {
+  const bucket = new Bucket({ ...options, answerMilliseconds: REQUEST_MILLISECONDS })
+  const key = `doctor-${uuid()}.txt`
+  const text = 'strand doctor'
+  let step: 'write' | 'read' | 'delete' = 'write'
+  try {
+    await bucket.put(key, text)
+    step = 'read'
+    const response = await bucket.read(key, { Origin: origin, Range: 'bytes=0-5' }).finally(async () => {
+      step = 'delete'
+      await bucket.remove(key)
+      step = 'read'
+    })
+    const hasRange = response.status === 206 && (await response.text()) === text.slice(0, 6)
+    return { allowedOrigin: response.headers.get('access-control-allow-origin'), hasRange }
+  } catch (error) {
+    return { failedTo: step, failure: (error as Error).message }
   }
 }
 

@@ -33,14 +33,14 @@ const NOT_RUN = new Map([
 ])
 const MAX_MESSAGE_BYTES = 4096
 const MAX_REASON = 200
-/** What FLV may contain of the formats that encoders publish; others are older than RTMP from OBS. */
-const DECODERS = 'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9'
+/** What a broadcast may consist of (`packet.ts`). */
+const DECODERS = 'h264,hevc,av1,libdav1d,libaom-av1'
 /** Standard input, output and error come first, so the first size is written to 1 and the others to 3, 4... */
 const FIRST_EXTRA_PIPE = 3
 
 const pipeNumber = (index: number) => (index === 0 ? 1 : FIRST_EXTRA_PIPE + index - 1)
 
-/** Reads FLV from its standard input, and writes a JPEG of each size to a pipe. */
+/** Reads MP4 from its standard input, and writes a JPEG of each size to a pipe. */
 export function ffmpegArguments(): string[] {
   const inputs = THUMBNAIL_SIZES.map((_, index) => `[in${index}]`).join('')
   const scaled = THUMBNAIL_SIZES.map(
@@ -52,7 +52,7 @@ export function ffmpegArguments(): string[] {
     ...['-protocol_whitelist', 'pipe', '-codec_whitelist', DECODERS],
     // Every thread takes address space, also of the filters and of each output.
     ...['-filter_threads', '1', '-filter_complex_threads', '1'],
-    ...['-threads', '1', '-max_pixels', String(MAX_PIXELS), '-f', 'flv', '-i', 'pipe:0'],
+    ...['-threads', '1', '-max_pixels', String(MAX_PIXELS), '-f', 'mp4', '-i', 'pipe:0'],
     ...['-filter_complex', [`[0:v]split=${THUMBNAIL_SIZES.length}${inputs}`, ...scaled].join(';')],
     ...THUMBNAIL_SIZES.flatMap((_, index) => [
       ...[
@@ -82,7 +82,7 @@ export interface Decoding {
   kill(): void
 }
 
-export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
+export function decodeKeyFrame(program: string, file: Uint8Array): Decoding {
   const [command, words] = limited(program, ffmpegArguments())
   const child = spawn(command, words, {
     env: {},
@@ -116,7 +116,7 @@ export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
   yieldTo(child.pid)
   // It may stop reading when it has seen enough; its exit code counts.
   child.stdin?.on('error', () => undefined)
-  child.stdin?.end(flv)
+  child.stdin?.end(file)
   return { files, kill: () => end('was stopped') }
 }
 

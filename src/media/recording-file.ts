@@ -1,156 +1,217 @@
-/** The file of a recording: a header, the index, then tags. What it contains can be read back after a crash. */
+/**
+ * The file of a recording, which can be read after a crash between any two of its writes (D-260, D-261):
+ *
+ *     ftyp | free (16 bytes) | ftyp moov | moof mdat | moof mdat | ...            while it is written
+ *     ftyp | mdat                                          ... | moov             closed: a plain MP4
+ *
+ * Fragments are appended. Where codecs or size change, or time was lost, another `ftyp moov` comes first. Closing appends the
+ * `moov` of everything, and then one write turns the 16 bytes at the start into the header of an `mdat` that has all that lies
+ * before the `moov`. Opening a closed one writes `free` back, and then cuts the `moov` off.
+ *
+ * The fragments of a file are found from its start. What follows the last whole one is cut off: half a fragment, an init segment
+ * without a fragment, a `moov` of a file that was not closed to its end, or zeros that a power loss has left.
+ */
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { classifyMessage, FLV_HEADER, flvTag, TAG_BYTES, TAG_HEADER_BYTES } from './flv.ts'
+import { MovieTables } from './movie-tables.ts'
+import { box, text, uint32, zeros } from './mp4-box.ts'
 import {
-  decodeIndex,
-  encodeIndex,
-  INDEX_BYTES,
-  type KeyFrame,
-  noteKeyFrame,
-  type RecordingIndex,
-  readMetadata,
-} from './flv-index.ts'
-import type { Amf } from './rtmp/amf0.ts'
-import { ProtocolError } from './rtmp/protocol-error.ts'
+  type FragmentRun,
+  HEADER_BYTES,
+  type InitTrack,
+  MAX_INIT_BYTES,
+  MAX_MOOF_BYTES,
+  readFragment,
+  readHeader,
+  readInit,
+} from './mp4-reader.ts'
 
-/** Where media begins, after the header and the index. */
-const FIRST_TAG = FLV_HEADER.length + TAG_BYTES + INDEX_BYTES
-const SCAN_BYTES = 1024 * 1024
+const FILE_TYPE = box('ftyp', text('isom'), uint32(0x200), text('isomiso6mp41'))
+const OPEN = box('free', zeros(8))
+/** What a file begins with. */
+export const FILE_START: Uint8Array = Buffer.concat([FILE_TYPE, OPEN])
+const MARK_AT = FILE_TYPE.length
 
-/** What a recording contains so far. */
-export interface Content {
-  bytes: number
-  milliseconds: number
-  keyFrames: KeyFrame[]
-  metadata: ReadonlyMap<string, Amf>
+/** What is read at a time: most fragments describe their samples in less. */
+const READ_BYTES = 8 * 1024
+const WRITE_BYTES = 1024 * 1024
+
+/** What a file consists of, in order. */
+export type FileItem =
+  | {
+      readonly kind: 'init'
+      readonly at: number
+      readonly size: number
+      readonly tracks: readonly InitTrack[]
+    }
+  | {
+      readonly kind: 'fragment'
+      readonly at: number
+      readonly size: number
+      readonly tracks: readonly InitTrack[]
+      readonly runs: readonly FragmentRun[]
+    }
+
+export const createRecordingFile = (path: string): Promise<FileHandle> =>
+  open(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600)
+
+/** Whether it was closed to its end. */
+export async function isClosed(handle: FileHandle): Promise<boolean> {
+  return (await closedEnd(handle)) !== undefined
 }
 
-export interface RecordingFile {
-  readonly handle: FileHandle
-  readonly content: Content
+/** Turns a closed recording into one that can be continued. */
+export async function reopen(handle: FileHandle): Promise<void> {
+  const end = await closedEnd(handle)
+  if (end === undefined) return
+  await handle.write(OPEN, 0, OPEN.length, MARK_AT)
+  await handle.sync()
+  await handle.truncate(end)
 }
 
-/** Creates the file, or continues one whose publisher returned. */
-export async function openRecordingFile(path: string): Promise<RecordingFile> {
-  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-  try {
-    const { size } = await handle.stat()
-    return { handle, content: size < FIRST_TAG ? await begin(handle) : await readContent(handle, size) }
-  } catch (error) {
-    await handle.close()
-    throw error
+/**
+ * Reports the init segments and fragments of a file, open or closed.
+ *
+ * @returns where the last whole fragment ends; undefined if there is none
+ */
+export async function readItems(
+  handle: FileHandle,
+  report: (item: FileItem) => void,
+): Promise<number | undefined> {
+  const size = (await closedEnd(handle)) ?? (await handle.stat()).size
+  const source = new FileSource(handle, size)
+  let tracks: readonly InitTrack[] | undefined
+  let init: FileItem | undefined
+  let end: number | undefined
+  for (let at = FILE_START.length; ; ) {
+    const header = await source.header(at)
+    if (header?.type === 'ftyp') {
+      const movie = await source.header(at + header.size)
+      const initSize = header.size + (movie?.size ?? 0)
+      const bytes = movie?.type === 'moov' ? await source.read(at, initSize, MAX_INIT_BYTES) : undefined
+      tracks = bytes && readInit(bytes)
+      if (tracks === undefined) return end
+      init = { kind: 'init', at, size: initSize, tracks }
+      at += initSize
+    } else if (header?.type === 'moof' && tracks !== undefined) {
+      const item = await readFragmentItem(source, at, header.size, tracks)
+      if (item === undefined) return end
+      if (init !== undefined) report(init)
+      init = undefined
+      report(item)
+      at += item.size
+      end = at
+    } else return end
   }
 }
 
-/** A disk that is nearly full takes a part, and fails with the next. */
-export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
-    done += bytesWritten
+async function readFragmentItem(
+  source: FileSource,
+  at: number,
+  moofBytes: number,
+  tracks: readonly InitTrack[],
+): Promise<FileItem | undefined> {
+  const moof = await source.read(at, moofBytes, MAX_MOOF_BYTES)
+  const data = await source.header(at + moofBytes)
+  const runs = moof && readFragment(moof)
+  if (runs === undefined || runs.length === 0 || data?.type !== 'mdat') return undefined
+  const size = moofBytes + data.size
+  const isKnown = runs.every(run => tracks.some(({ id }) => id === run.trackId))
+  const bytes = runs.reduce((sum, { samples }) => sum + samples.reduce((all, each) => all + each.size, 0), 0)
+  const isWhole = at + size <= source.size && bytes + HEADER_BYTES === data.size
+  return isKnown && isWhole ? { kind: 'fragment', at, size, tracks, runs } : undefined
+}
+
+/** Closes a recording whose fragments end here. */
+export async function seal(handle: FileHandle, end: number): Promise<void> {
+  const tables = new MovieTables()
+  await readItems(handle, item => {
+    if (item.kind === 'fragment' && item.at < end) tables.add(item.tracks, item.runs, item.at)
+  })
+  await handle.truncate(end)
+  await writeAll(handle, tables.box(), end)
+  await handle.sync()
+  const header = Buffer.concat([uint32(1), text('mdat'), zeros(8)])
+  header.writeBigUInt64BE(BigInt(end - MARK_AT), HEADER_BYTES)
+  await handle.write(header, 0, header.length, MARK_AT)
+  await handle.sync()
+}
+
+/** Writes pieces one behind another, some at a time. A disk that is nearly full takes a part, and fails with the next. */
+export async function writeAll(
+  handle: FileHandle,
+  pieces: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  let at = position
+  for (const bytes of joinSmall(pieces))
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, at)
+      done += bytesWritten
+      at += bytesWritten
+    }
+}
+
+function* joinSmall(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let some: Uint8Array[] = []
+  let bytes = 0
+  for (const piece of pieces) {
+    some.push(piece)
+    bytes += piece.length
+    if (bytes < WRITE_BYTES) continue
+    yield some.length === 1 ? piece : Buffer.concat(some)
+    some = []
+    bytes = 0
   }
+  if (bytes > 0) yield Buffer.concat(some)
 }
 
-/** An index that claims no bytes marks a recording that was not closed. */
-export async function writeIndex(handle: FileHandle, index: RecordingIndex): Promise<void> {
-  const payload = encodeIndex(index)
-  await writeAll(handle, flvTag({ kind: 'metadata', timestamp: 0, payload }), FLV_HEADER.length)
-}
-
-/** The content by the tags of the file, up to the last whole one; the rest is cut off. */
-export async function readBack(handle: FileHandle): Promise<Content> {
+/** Where the fragments of a closed file end; undefined if it is not closed. */
+async function closedEnd(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat()
-  const content = await scan(handle, size)
-  await handle.truncate(content.bytes)
-  return content
+  const source = new FileSource(handle, size)
+  const start = await source.read(0, FILE_START.length, FILE_START.length)
+  const mark = start && readMark(start)
+  if (mark === undefined) return undefined
+  const movie = await source.header(MARK_AT + mark)
+  return movie?.type === 'moov' && MARK_AT + mark + movie.size === size ? MARK_AT + mark : undefined
 }
 
-/** The time of the last whole tag; undefined if there is no such file, or nothing in it. */
-export async function readLastMilliseconds(path: string): Promise<number | undefined> {
-  const handle = await open(path, 'r').catch(() => undefined)
-  if (handle === undefined) return undefined
-  try {
-    const { size } = await handle.stat()
-    const header = Buffer.alloc(TAG_HEADER_BYTES)
-    const length = Buffer.alloc(4)
-    await handle.read(length, 0, length.length, Math.max(0, size - length.length))
-    const start = size - length.length - length.readUInt32BE(0)
-    if (start >= FIRST_TAG) {
-      await handle.read(header, 0, header.length, start)
-      if (header.readUIntBE(1, 3) + TAG_BYTES === size - start) return timeIn(header)
+/** The size of the `mdat` of a closed file. */
+function readMark(start: Buffer): number | undefined {
+  const type = start.toString('latin1', MARK_AT + 4, MARK_AT + 8)
+  if (type !== 'mdat' || start.readUInt32BE(MARK_AT) !== 1) return undefined
+  return Number(start.readBigUInt64BE(MARK_AT + HEADER_BYTES))
+}
+
+/** Reads a file some kilobytes at a time. */
+class FileSource {
+  readonly size: number
+  readonly #handle: FileHandle
+  #at = 0
+  #bytes: Buffer = Buffer.alloc(0)
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle
+    this.size = size
+  }
+
+  async header(at: number): Promise<{ readonly size: number; readonly type: string } | undefined> {
+    const bytes = await this.read(at, HEADER_BYTES, HEADER_BYTES)
+    return bytes && readHeader(bytes)
+  }
+
+  /** Undefined: the file is shorter, or the length is more than may be read. */
+  async read(at: number, length: number, most: number): Promise<Buffer | undefined> {
+    if (length > most || at + length > this.size) return undefined
+    if (at < this.#at || at + length > this.#at + this.#bytes.length) {
+      const wanted = Math.min(Math.max(length, READ_BYTES), this.size - at)
+      const buffer = Buffer.allocUnsafeSlow(wanted)
+      const { bytesRead } = await this.#handle.read(buffer, 0, wanted, at)
+      this.#at = at
+      this.#bytes = buffer.subarray(0, bytesRead)
+      if (bytesRead < length) return undefined
     }
-    // A crash may cut the last one: it is found from the start.
-    const { bytes, milliseconds } = await scan(handle, size)
-    return bytes > FIRST_TAG ? milliseconds : undefined
-  } finally {
-    await handle.close()
+    return this.#bytes.subarray(at - this.#at, at - this.#at + length)
   }
 }
-
-const emptyContent = (): Content => ({
-  bytes: FIRST_TAG,
-  milliseconds: 0,
-  keyFrames: [],
-  metadata: new Map(),
-})
-
-async function begin(handle: FileHandle): Promise<Content> {
-  const content = emptyContent()
-  await writeAll(handle, FLV_HEADER, 0)
-  await writeIndex(handle, { ...content, bytes: 0 })
-  return content
-}
-
-/** From the index, or if the recording was interrupted, from its tags. */
-async function readContent(handle: FileHandle, size: number): Promise<Content> {
-  const payload = Buffer.alloc(INDEX_BYTES)
-  await handle.read(payload, 0, INDEX_BYTES, FLV_HEADER.length + TAG_HEADER_BYTES)
-  const index = unlessDamaged(() => decodeIndex(payload), undefined)
-  if (index?.bytes === size) return { ...index, keyFrames: [...index.keyFrames] }
-  const metadata = unlessDamaged(() => readMetadata(payload), new Map())
-  return { ...(await readBack(handle)), metadata }
-}
-
-/** Metadata may contain anything, and is not needed to play. */
-export function unlessDamaged<T>(read: () => T, otherwise: T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error
-    return otherwise
-  }
-}
-
-async function scan(handle: FileHandle, size: number): Promise<Content> {
-  const content = emptyContent()
-  const buffer = Buffer.alloc(SCAN_BYTES)
-  let start = 0
-  let end = 0
-  for (let position = FIRST_TAG; position + TAG_BYTES <= size; ) {
-    if (position + TAG_HEADER_BYTES + 2 > end) {
-      start = position
-      end = start + (await handle.read(buffer, 0, SCAN_BYTES, start)).bytesRead
-      if (position + TAG_HEADER_BYTES + 2 > end) break
-    }
-    const tag = buffer.subarray(position - start)
-    const next = position + TAG_BYTES + tag.readUIntBE(1, 3)
-    const kind = KINDS.get(tag.readUInt8(0))
-    // A power loss may leave zeros where data was not written yet.
-    if (next > size || kind === undefined) break
-    const milliseconds = timeIn(tag)
-    const payload = tag.subarray(TAG_HEADER_BYTES, TAG_HEADER_BYTES + 2)
-    if (kind === 'video' && classifyMessage({ kind, timestamp: 0, payload }) === 'key frame')
-      noteKeyFrame(content.keyFrames, { milliseconds, position })
-    content.milliseconds = milliseconds
-    content.bytes = next
-    position = next
-  }
-  return content
-}
-
-const KINDS: ReadonlyMap<number, 'audio' | 'video'> = new Map([
-  [8, 'audio'],
-  [9, 'video'],
-])
-
-const timeIn = (tag: Buffer): number => tag.readUIntBE(4, 3) + tag.readUInt8(7) * 2 ** 24

@@ -1,214 +1,326 @@
 /**
- * A recording on disk: the broadcast as an FLV file with an index, on the clock of its stream. Nothing here delays the
- * broadcast: frames wait in memory while the file is opened and written, and if too many wait, the recording stops.
+ * The recording of a stream: appends the parts that the packager makes to a file, on the clock of the stream, so that a marker has
+ * the same position in stream and recording. It belongs to the stream, not to a publisher: it stays open while no one publishes,
+ * and is closed when the stream has ended.
+ *
+ *     part --decode times moved to the clock of the stream--> waits --> written --> listed in the playlist
+ *                                                     |
+ *            recording <--a part that needs no other--+--> paused: too much waits, no room, or writing failed
+ *
+ * Nothing here delays the broadcast. A pause drops parts, and the recording continues with the next part that needs no other as
+ * soon as it can; what is missing is a gap (D-262). The file is created with the first part.
+ *
+ * What must hold:
+ * - In each track, decode times never go back, whatever publishers and clocks do (`recording-clock.ts`).
+ * - The playlist lists only what was written.
  */
-import { classifyMessage, flvTag } from './flv.ts'
-import { noteKeyFrame, readMetadata } from './flv-index.ts'
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { TrackConfig } from './codec-config.ts'
+import { initSegment } from './fmp4.ts'
+import { fragmentSpan, HEADER_BYTES, readFragment, readHeader, writeTime } from './mp4-reader.ts'
+import { RecordingClock } from './recording-clock.ts'
 import {
-  openRecordingFile,
-  type RecordingFile,
-  readBack,
-  unlessDamaged,
+  createRecordingFile,
+  FILE_START,
+  type FileItem,
+  readItems,
+  reopen,
+  seal,
   writeAll,
-  writeIndex,
 } from './recording-file.ts'
-import type { MediaMessage } from './rtmp/publisher.ts'
+import { RecordingPlaylist } from './recording-playlist.ts'
+import type { RecordingSpace } from './recording-space.ts'
+import type { CutPart } from './segmenter.ts'
 
-/** Written at once, or after this time. */
-const FLUSH_BYTES = 256 * 1024
-const FLUSH_MILLISECONDS = 1000
-/** More than this waits for the disk: the recording stops. */
+/** More than this waits for the disk: parts are dropped. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
-/** What a message takes beside its payload, before it is a tag. */
-const EARLY_BYTES = 200
-/** Audio and video are not further apart than this: the encoder counts from the start again. */
-const STEP_BACK_MILLISECONDS = 5000
-/** Further apart than this, the clock was set, or the timestamps jump: a publisher is not silent for so long. */
-const DRIFT_MILLISECONDS = 30_000
-/** What a tag can hold. */
-const MAX_MILLISECONDS = 2 ** 32 - 1
+/** After a failure, the next attempt. */
+const RETRY_MILLISECONDS = 5000
+export interface RecordedPart extends Omit<CutPart, 'bytes'> {
+  /** A fragment of MP4, as its bytes in order. The first has all but samples. */
+  readonly pieces: readonly Uint8Array[]
+  readonly tracks: readonly TrackConfig[]
+  /** The same for all parts whose timestamps continue each other. */
+  readonly stretch: object
+  /** How far its start lies behind what was received last, in milliseconds. */
+  readonly behind: number
+}
 
 export interface RecordingOptions {
   readonly file: string
-  /** The position in the stream now, by the clock of the stream. */
-  readonly positionNow: () => number
   readonly maxBytes: number
-  /** Called once if the recording ends before the broadcast. */
-  readonly onStop: (reason: string) => void
-  /** The file may be opened after this. */
-  readonly after?: Promise<unknown> | undefined
+  readonly space: RecordingSpace
+  readonly retryMilliseconds?: number
+  readonly onPause: (reason: string) => void
+  readonly onResume: () => void
 }
 
-type Metadata = ReturnType<typeof readMetadata>
-
-/** Where the timestamps of an encoder begin in the stream. */
-interface Base {
-  readonly timestamp: number
-  /** The position by the clock of the stream. */
-  readonly clock: number
-  /** The position in the recording: the same, but after all that was recorded before. Set with the first frame. */
-  position: number | undefined
-}
-
-interface TimedMessage {
-  readonly message: MediaMessage
-  readonly base: Base
-  /** Milliseconds since the base. */
-  readonly passed: number
+/** What is written together. */
+interface Pending {
+  readonly pieces: readonly Uint8Array[]
+  readonly items: readonly FileItem[]
+  readonly bytes: number
+  endsSegment: boolean
 }
 
 export class Recording {
   readonly #options: RecordingOptions
-  readonly #timer: ReturnType<typeof setInterval>
-  /** Whether the file could be opened. */
-  readonly opened: Promise<boolean>
-  #file: RecordingFile | undefined
-  /** What arrived before the file was open. */
-  #early: TimedMessage[] = []
-  #pending: Buffer[] = []
-  /** Of all that waits. */
+  readonly #playlist: RecordingPlaylist
+  #handle: FileHandle | undefined
+  /** The end of the last fragment that was written, and of those that wait. */
+  #written = 0
+  #queued = 0
+  #queue: Pending[] = []
+  #last: Pending | undefined
   #pendingBytes = 0
-  #writing: Promise<void> = Promise.resolve()
-  #base: Base | undefined
-  #latest = 0
-  #metadata: Metadata | undefined
-  #hasWrittenMetadata = false
-  #hasFailed = false
+  #writing: Promise<void> | undefined
+  readonly #clock = new RecordingClock()
+  #pausedFor: string | undefined
+  #retryAt = 0
+  #hasFragments = false
+  #closing: Promise<boolean> | undefined
+  #text: Blob | undefined
   isDiscarded = false
-  #isStopped = false
-  #closing: Promise<void> | undefined
+  /** Resolves with the first fragment on disk. */
+  readonly started: Promise<void>
+  #start: () => void
 
   constructor(options: RecordingOptions) {
     this.#options = options
-    this.opened = this.#open()
-    this.#timer = setInterval(() => this.#flush(), FLUSH_MILLISECONDS)
+    this.#playlist = new RecordingPlaylist(basename(options.file))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.started = promise
+    this.#start = resolve
   }
 
-  write(message: MediaMessage): void {
-    if (this.#isStopped || this.#closing !== undefined) return
-    if (message.kind === 'metadata')
-      this.#keepMetadata(unlessDamaged(() => readMetadata(message.payload), this.#metadata))
-    else this.#receive(this.#timed(message))
-    if (this.#pendingBytes > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
+  /** Continues a file that was closed or interrupted. One without a whole fragment is deleted. */
+  static async reopen(options: RecordingOptions): Promise<Recording | undefined> {
+    const handle = await open(options.file, 'r+').catch(() => undefined)
+    if (handle === undefined) return undefined
+    const recording = new Recording(options)
+    try {
+      await reopen(handle)
+      const end = await readItems(handle, item => recording.#list(item))
+      if (end === undefined) {
+        await handle.close()
+        await rm(options.file, { force: true })
+        return undefined
+      }
+      await handle.truncate(end)
+      recording.#handle = handle
+      recording.#written = end
+      recording.#queued = end
+      return recording
+    } catch (error) {
+      await handle.close().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Milliseconds since the start of the stream that it has; undefined before the first fragment. */
+  get milliseconds(): number | undefined {
+    return this.#hasFragments ? this.#clock.milliseconds : undefined
+  }
+
+  /** How many bytes of the file can be read. */
+  get bytes(): number {
+    return this.#written
+  }
+
+  /** Undefined before the first entry. */
+  get playlist(): Blob | undefined {
+    const text = this.#text === undefined ? this.#playlist.growing : undefined
+    if (text !== undefined) this.#text = new Blob([text])
+    return this.#text
+  }
+
+  /** @param position in the stream now, in milliseconds */
+  write(part: RecordedPart, position: number): void {
+    if (this.isDiscarded || this.#closing !== undefined) return
+    if (this.#pausedFor !== undefined && !this.#mayResume(part)) return
+    const [first = Buffer.alloc(0), ...rest] = part.pieces
+    const moofBytes = readHeader(Buffer.from(first.subarray(0, HEADER_BYTES)))?.size ?? 0
+    const moof = Buffer.from(first.subarray(0, moofBytes))
+    const runs = readFragment(moof)
+    if (runs === undefined || runs.length === 0) return
+    const clock = position - part.behind
+    const isNew = this.#pausedFor !== undefined || this.#clock.isNewStretch(part, runs, clock)
+    // Decoders start with a picture that needs no other.
+    if (isNew && !part.isIndependent) return
+    const stretch = isNew ? this.#clock.beginStretch(part, runs, clock) : this.#clock.stretch
+    if (stretch === undefined) return
+    const shifted = runs.map(run => {
+      const baseDecodeTime = Math.max(0, run.baseDecodeTime + (stretch.shifts.get(run.trackId) ?? 0))
+      writeTime(moof, run.timeAt, baseDecodeTime)
+      return { ...run, baseDecodeTime }
+    })
+    const init = isNew ? Buffer.from(initSegment(part.tracks)) : Buffer.alloc(0)
+    const start = this.#queued === 0 ? FILE_START : Buffer.alloc(0)
+    const fragmentPieces = [moof, first.subarray(moofBytes), ...rest]
+    const size = sumBytes(fragmentPieces)
+    const pieces = [start, init, ...fragmentPieces]
+    const bytes = start.length + init.length + size
+    const reason = this.#noRoom(bytes)
+    if (reason !== undefined) {
+      this.#pause(reason)
+      return
+    }
+    if (this.#pausedFor !== undefined) this.#options.onResume()
+    this.#pausedFor = undefined
+    this.#clock.stretch = stretch
+    const { tracks } = stretch
+    const initAt = this.#queued + start.length
+    const at = initAt + init.length
+    const fragment: FileItem = { kind: 'fragment', at, size, tracks, runs: shifted }
+    const items: FileItem[] = isNew
+      ? [{ kind: 'init', at: initAt, size: init.length, tracks }, fragment]
+      : [fragment]
+    this.#clock.noteEnds(shifted, tracks)
+    this.#queued += bytes
+    this.#pendingBytes += bytes
+    this.#last = { pieces, items, bytes, endsSegment: false }
+    this.#queue.push(this.#last)
+    this.#writing ??= this.#writeQueue()
+  }
+
+  /** What was written last is a whole segment: it must survive a power loss. */
+  endSegment(): void {
+    if (this.#last !== undefined) this.#last.endsSegment = true
+  }
+
+  /** The publisher has left: the playlist lists all that was written. The next one begins another stretch. */
+  async endStretch(): Promise<void> {
+    const ended = this.#clock.stretch
+    while (this.#writing !== undefined) await this.#writing
+    if (this.#clock.stretch !== ended || this.#closing !== undefined) return
+    this.#playlist.endStretch()
+    this.#text = undefined
   }
 
   /** Its video was deleted: nothing more is written, and the file is the caller's to delete. */
   discard(): void {
     this.isDiscarded = true
-    this.#stop('its video was deleted')
+    this.#queue = []
   }
 
-  /** Writes the index, and resolves when everything is on disk. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  /** Resolves when the file is a plain MP4; false if there is none. What fails, on a full disk perhaps, can be tried again. */
+  close(): Promise<boolean> {
+    this.#closing ??= this.#close().catch(error => {
+      this.#closing = undefined
+      throw error
+    })
     return this.#closing
   }
 
-  async #open(): Promise<boolean> {
+  /** The file of the playlist of a closed recording. */
+  static playlistFile(file: string): string {
+    return file.replace(/\.mp4$/, '.m3u8')
+  }
+
+  async #close(): Promise<boolean> {
+    while (this.#writing !== undefined) await this.#writing
+    const { file } = this.#options
+    const handle = this.#handle
+    if (handle === undefined) return false
+    const isKept = this.#hasFragments && !this.isDiscarded
+    if (isKept) {
+      try {
+        await seal(handle, this.#written)
+      } catch (error) {
+        await handle.truncate(this.#written).catch(() => undefined)
+        throw error
+      }
+      await writePlaylist(file, this.#playlist.finish())
+    } else if (!this.isDiscarded) await rm(file, { force: true })
+    this.#handle = undefined
+    await handle.close()
+    return isKept
+  }
+
+  #mayResume({ isIndependent }: RecordedPart): boolean {
+    return isIndependent && this.#pendingBytes < MAX_PENDING_BYTES / 2 && performance.now() >= this.#retryAt
+  }
+
+  #noRoom(bytes: number): string | undefined {
+    const { maxBytes, space } = this.#options
+    if (this.#pendingBytes + bytes > MAX_PENDING_BYTES) return 'the disk is too slow'
+    if (this.#queued + bytes > maxBytes) return 'it reached its maximum size'
+    return space.take(bytes)
+  }
+
+  #pause(reason: string): void {
+    this.#retryAt = performance.now() + (this.#options.retryMilliseconds ?? RETRY_MILLISECONDS)
+    if (this.#pausedFor === undefined && !this.isDiscarded) this.#options.onPause(reason)
+    this.#pausedFor = reason
+  }
+
+  /** Writes in order. After a failure the file is cut behind the last whole fragment. */
+  async #writeQueue(): Promise<void> {
     try {
-      await this.#options.after
-      this.#file = await openRecordingFile(this.#options.file)
+      while (this.#queue.length > 0) {
+        const some = this.#queue
+        this.#queue = []
+        await this.#writeSome(some)
+      }
     } catch (error) {
-      this.#stop(`opening failed: ${errorCode(error)}`)
-      return false
+      await this.#fail(error)
     }
-    this.#keepMetadata(this.#metadata)
+    this.#writing = this.#queue.length > 0 ? this.#writeQueue() : undefined
+  }
+
+  async #writeSome(some: readonly Pending[]): Promise<void> {
+    const { file } = this.#options
+    if (this.#handle === undefined) {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      this.#handle = await createRecordingFile(file)
+    }
+    for (const pending of some) {
+      const { pieces, items, bytes } = pending
+      if (this.isDiscarded) return
+      await writeAll(this.#handle, pieces, this.#written)
+      this.#written += bytes
+      this.#pendingBytes -= bytes
+      for (const item of items) this.#list(item)
+      if (pending.endsSegment) await this.#handle.datasync()
+    }
+  }
+
+  #list(item: FileItem): void {
+    this.#text = undefined
+    const { at, size } = item
+    if (item.kind === 'init') {
+      this.#playlist.addInit(at, size)
+      return
+    }
+    const span = fragmentSpan(item.runs, item.tracks)
+    if (span === undefined) return
+    this.#playlist.add({ at, size, ...span })
+    this.#clock.noteEnds(item.runs, item.tracks)
+    this.#hasFragments = true
+    this.#start()
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    this.#queue = []
     this.#pendingBytes = 0
-    for (const each of this.#early) this.#append(this.#file, each)
-    this.#early = []
-    return true
-  }
-
-  async #close(): Promise<void> {
-    clearInterval(this.#timer)
-    if (!(await this.opened) || this.#file === undefined) return
-    const { handle, content } = this.#file
-    this.#flush()
-    await this.#writing
-    try {
-      const { metadata } = content
-      await writeIndex(handle, this.#hasFailed ? { ...(await readBack(handle)), metadata } : content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  }
-
-  #stop(reason: string): void {
-    if (this.#isStopped) return
-    this.#isStopped = true
-    this.#early = []
-    this.#options.onStop(reason)
-  }
-
-  /** It is part of the index. Once it is also written before the end, for those who read the file after a crash. */
-  #keepMetadata(metadata: Metadata | undefined): void {
-    this.#metadata = metadata
-    if (this.#file === undefined || metadata === undefined) return
-    const { handle, content } = this.#file
-    content.metadata = metadata
-    if (!this.#hasWrittenMetadata)
-      this.#queue(() => writeIndex(handle, { ...content, keyFrames: [], bytes: 0 }))
-    this.#hasWrittenMetadata = true
-  }
-
-  #receive(timed: TimedMessage): void {
-    if (this.#file === undefined) {
-      this.#early.push(timed)
-      this.#pendingBytes += timed.message.payload.length + EARLY_BYTES
-    } else this.#append(this.#file, timed)
-  }
-
-  #append({ content }: RecordingFile, { message, base, passed }: TimedMessage): void {
-    const last = content.milliseconds
-    base.position ??= last === 0 ? base.clock : Math.max(base.clock, last + 1)
-    // Never less than before, so that players do not stop.
-    const timestamp = Math.min(Math.max(base.position + passed, last), MAX_MILLISECONDS)
-    const tag = flvTag({ ...message, timestamp })
-    if (content.bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
-    if (this.#isStopped) return
-    if (classifyMessage(message) === 'key frame')
-      noteKeyFrame(content.keyFrames, { milliseconds: timestamp, position: content.bytes })
-    content.bytes += tag.length
-    content.milliseconds = timestamp
-    this.#pending.push(tag)
-    this.#pendingBytes += tag.length
-    if (this.#pendingBytes >= FLUSH_BYTES) this.#flush()
-  }
-
-  #timed(message: MediaMessage): TimedMessage {
-    const { timestamp } = message
-    const clock = this.#options.positionNow()
-    const passedSince = (base: Base) => Math.max(0, (timestamp - base.timestamp) | 0)
-    const driftFrom = (base: Base) => Math.abs(clock - base.clock - passedSince(base))
-    const hasSteppedBack = ((timestamp - this.#latest) | 0) < -STEP_BACK_MILLISECONDS
-    this.#latest = timestamp
-    if (this.#base === undefined || hasSteppedBack || driftFrom(this.#base) > DRIFT_MILLISECONDS)
-      this.#base = { timestamp, clock, position: undefined }
-    return { message, base: this.#base, passed: passedSince(this.#base) }
-  }
-
-  #flush(): void {
-    if (this.#file === undefined || this.#pending.length === 0) return
-    const { handle, content } = this.#file
-    const bytes = Buffer.concat(this.#pending)
-    const position = content.bytes - bytes.length
-    this.#pending = []
-    this.#queue(async () => {
-      await writeAll(handle, bytes, position)
-      this.#pendingBytes -= bytes.length
-    })
-  }
-
-  /** Writes in order, and nothing after a failure: what follows a gap could not be read. */
-  #queue(write: () => Promise<void>): void {
-    this.#writing = this.#writing
-      .then(() => (this.#hasFailed ? undefined : write()))
-      .catch(error => {
-        this.#hasFailed = true
-        this.#stop(`writing failed: ${errorCode(error)}`)
-      })
+    this.#queued = this.#written
+    this.#pause(`writing failed: ${(error as { code?: string }).code ?? String(error)}`)
+    await this.#handle?.truncate(this.#written).catch(() => undefined)
+    if (this.#hasFragments) return
+    const handle = this.#handle
+    this.#handle = undefined
+    await handle?.close().catch(() => undefined)
+    await rm(this.#options.file, { force: true }).catch(() => undefined)
   }
 }
 
-const errorCode = (error: unknown): string => (error as { code?: string }).code ?? String(error)
+/** Readers find the whole text or none. */
+export async function writePlaylist(file: string, text: string): Promise<void> {
+  const path = Recording.playlistFile(file)
+  await writeFile(`${path}.part`, text, { mode: 0o600 })
+  await rename(`${path}.part`, path)
+}
+
+export const sumBytes = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0)

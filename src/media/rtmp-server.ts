@@ -16,13 +16,13 @@ export interface PublishGrant {
 
 export interface Ingest {
   /**
-   * Undefined: the key is not valid, or the channel is taken. `close` disconnects the publisher. The address is not known
-   * behind a proxy.
+   * Undefined: the key is not valid, or the channel is taken. A text: another reason, which the publisher gets. `close`
+   * disconnects the publisher. The address is not known behind a proxy.
    */
   authorize(
     request: PublishRequest & { readonly address: string | undefined },
-    close: () => void,
-  ): Promise<PublishGrant | undefined>
+    close: (reason?: string) => void,
+  ): Promise<PublishGrant | string | undefined>
 }
 
 /** Time from the connection, or from the end of a broadcast, to an accepted publish. */
@@ -38,9 +38,11 @@ const MAX_WAITING = 1000
  * What is read of one publisher: 100 Mbit/s, and more for a moment, so that an encoder can catch up. Beyond that its
  * connection is not read, which slows the publisher and costs no memory.
  */
-const INTAKE: BucketSize = { capacity: 32 * 1024 * 1024, fullAfterSeconds: 2.7 }
+const INTAKE: BucketSize = { capacity: 8 * 1024 * 1024, fullAfterSeconds: 0.67 }
 /** Added to the bytes of each message, because every one takes time. */
 const MESSAGE_COST = 200
+/** What is read in one turn of the thread: the runtime hands over half a megabyte, in which there may be 40,000 messages. */
+const TURN_BYTES = 32 * 1024
 
 export interface RtmpOptions {
   readonly hostname: string
@@ -89,7 +91,7 @@ export class RtmpServer {
         open: socket => this.#open(socket),
         data: (socket, bytes) => socket.data.receive(bytes),
         timeout: socket => socket.data.close(),
-        close: socket => socket.data.closed(),
+        close: socket => socket.data.hungUp(),
         error: socket => socket.data.close(),
       },
     })
@@ -139,6 +141,10 @@ class Connection {
   #grant: PublishGrant | undefined
   readonly #intake: TokenBucket = { points: INTAKE.capacity, at: performance.now() }
   #resumes: ReturnType<typeof setTimeout> | undefined
+  /** What has arrived and is read in the next turns. */
+  #unread: Buffer | undefined
+  #turns: ReturnType<typeof setTimeout> | undefined
+  #hasHungUp = false
   state: 'waiting' | 'publishing' | 'closed' = 'waiting'
 
   /** `onChange` is called when the state has changed. */
@@ -159,6 +165,31 @@ class Connection {
   receive(bytes: Uint8Array): void {
     if (this.state === 'closed') return
     this.#expectMore()
+    if (this.#unread === undefined && bytes.length <= TURN_BYTES) {
+      this.#read(bytes)
+      return
+    }
+    // A copy: the runtime uses the buffer again.
+    const isWaiting = this.#unread !== undefined
+    this.#unread = Buffer.concat([this.#unread ?? Buffer.alloc(0), bytes])
+    if (isWaiting) return
+    this.#socket.pause()
+    this.#readTurn()
+  }
+
+  /** Reads some of what has arrived, and the rest in later turns of the thread. */
+  #readTurn(): void {
+    const bytes = this.#unread
+    if (bytes === undefined || this.state === 'closed') return
+    const rest = bytes.subarray(TURN_BYTES)
+    this.#unread = rest.length > 0 ? rest : undefined
+    this.#read(bytes.subarray(0, TURN_BYTES))
+    if (this.#unread !== undefined) this.#turns = setTimeout(() => this.#readTurn(), 0)
+    else if (this.#hasHungUp) this.closed()
+    else if (this.#resumes === undefined) this.#socket.resume()
+  }
+
+  #read(bytes: Uint8Array): void {
     const { log } = this.#options
     try {
       this.#publisher ??= this.#createPublisher()
@@ -177,11 +208,18 @@ class Connection {
     this.closed()
   }
 
-  /** The socket is closed, by either side. */
+  /** The socket is closed, by either side. What has arrived before is still read. */
+  hungUp(): void {
+    this.#hasHungUp = true
+    if (this.#unread === undefined) this.closed()
+  }
+
   closed(): void {
     if (this.state === 'closed') return
     clearTimeout(this.#deadline)
     clearTimeout(this.#resumes)
+    clearTimeout(this.#turns)
+    this.#unread = undefined
     this.#become('closed')
     this.#endGrant()
   }
@@ -218,36 +256,50 @@ class Connection {
     const intake = this.#intake
     refill(intake, performance.now(), INTAKE)
     intake.points -= cost
-    if (intake.points >= 0 || this.state === 'closed') return
+    if (intake.points >= 0 || this.state === 'closed' || this.#hasHungUp) return
     this.#socket.pause()
     const seconds = (-intake.points * INTAKE.fullAfterSeconds) / INTAKE.capacity
     clearTimeout(this.#resumes)
-    this.#resumes = setTimeout(() => this.#socket.resume(), Math.max(10, seconds * 1000))
+    this.#resumes = setTimeout(() => this.#resume(), Math.max(10, seconds * 1000))
+  }
+
+  #resume(): void {
+    this.#resumes = undefined
+    if (this.#unread === undefined) this.#socket.resume()
   }
 
   /** Replies are small: a peer that does not read them is closed. */
   #send(bytes: Uint8Array): void {
-    if (this.state !== 'closed' && this.#socket.write(bytes) < bytes.length) this.close()
+    if (this.state === 'closed' || this.#hasHungUp) return
+    if (this.#socket.write(bytes) < bytes.length) this.close()
   }
 
   async #authorize(request: PublishRequest): Promise<void> {
     const { ingest, log } = this.#options
     const grant = await ingest
-      .authorize({ ...request, address: this.#address }, () => this.close())
+      .authorize({ ...request, address: this.#address }, reason => this.#disconnect(reason))
       .catch(error => {
         log.error({ error: String(error) }, 'checking a stream key failed')
         return undefined
       })
-    if (this.state === 'closed') return grant?.end()
-    if (grant === undefined) {
-      this.#publisher?.refuse()
+    if (grant === undefined || typeof grant === 'string') {
+      this.#publisher?.refuse(grant)
       this.close()
+      return
+    }
+    if (this.state === 'closed') {
+      grant.end()
       return
     }
     clearTimeout(this.#deadline)
     this.#grant = grant
     this.#become('publishing')
     this.#publisher?.accept()
+  }
+
+  #disconnect(reason: string | undefined): void {
+    if (reason !== undefined) this.#publisher?.refuse(reason)
+    this.close()
   }
 
   /** It may publish again, as soon as one that has just connected. */

@@ -121,16 +121,16 @@ export class Thumbnails implements Measured {
       .sort((one, other) => one.dueAt - other.dueAt)
     for (const state of due) {
       if (this.#isClosed || this.#running.size >= CONCURRENCY) return
-      const flv = state.channel.keyFrame()
-      if (flv !== undefined) this.#decode(state, flv)
+      const file = state.channel.keyFrame()
+      if (file !== undefined) this.#decode(state, file)
     }
   }
 
-  #decode(state: State, flv: Uint8Array): void {
+  #decode(state: State, file: Uint8Array): void {
     const { ffmpeg = '' } = this.#options
     state.isDecoding = true
     state.dueAt = performance.now() + this.#period
-    const decoding = decodeKeyFrame(ffmpeg, flv)
+    const decoding = decodeKeyFrame(ffmpeg, file)
     const done = decoding.files
       .then(
         files => this.#use(state, files),

@@ -18,11 +18,30 @@ export interface WorldStates {
   restore(): Promise<void>
 }
 
+/** A file that a demo makes up when it is asked for. */
+export interface InventedFile {
+  readonly type: string
+  readonly cacheControl: string
+  readonly body: string | Uint8Array<ArrayBuffer>
+}
+
+/** What a demo shows of channels that no encoder publishes to. */
+export interface InventedVideo {
+  /** The playlist or segment at a path below `/live/` or `/videos/`; undefined: there is none. */
+  find(path: string): Promise<InventedFile | undefined>
+  /** Whether the viewers of a channel are invented, too: players that show a clip are not counted. */
+  hasInventedViewers(user_id: string): Promise<boolean>
+  /** The scene, and the percent of it that have passed, that the picture of a channel or video shows; undefined: the picture is drawn from the id. */
+  scene(kind: 'channels' | 'videos', id: string): Promise<string | undefined>
+}
+
 /** The controls of demo mode: the clock, planned faults, the requests, and what a reset returns to. */
 export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
   readonly journal = new RequestJournal()
+  /** Undefined: only broadcasts and recordings play. */
+  video: InventedVideo | undefined
   /** How the world was made; undefined until it is. */
   world: DemoWorld | undefined
   /** What tests need to use the world; undefined until the server listens. */

@@ -66,6 +66,8 @@ export interface Call<O extends Operation> {
   readonly logFields: () => Readonly<Record<string, string | undefined>>
   /** The client's IP address, as reported by trusted proxies. */
   readonly address: () => string
+  /** The program that calls, as it names itself. */
+  readonly userAgent: string
   readonly idempotencyKey: string | undefined
   /** The `pagination` of a page: a cursor if there are more rows, otherwise empty (D-13). */
   paginate<Row>(page: Page<Row>, sortKey: (row: Row) => Key, cursorState?: Key): { cursor?: string }

@@ -211,6 +211,7 @@ function openHttp(core: Core, { media, eventSockets, requests, metrics, history 
     ...core,
     controlUrl,
     rtmpPort: media.embedded?.port,
+    bucketUrls: media.bucket?.urls ?? [],
     history,
     application: () => application,
   })

@@ -24,6 +24,7 @@ interface SiteOptions {
   readonly siteTokens: SiteTokens
   readonly controlUrl: string
   readonly rtmpPort: number | undefined
+  readonly bucketUrls: readonly string[]
   readonly history: MetricsHistory
   /** Answers the calls that pages make to the API; known when the first page is shown. */
   application(): Application
@@ -31,7 +32,8 @@ interface SiteOptions {
 
 /** The pages. They call the API inside this process, for the address of the browser. */
 export function openSite(options: SiteOptions): Pages {
-  const { config, services, folder, siteTokens, controlUrl, rtmpPort, history, application } = options
+  const { config, services, folder, siteTokens, controlUrl, rtmpPort, bucketUrls, history, application } =
+    options
   const { store, publicUrl } = services
   const isDemo = services.demo !== undefined
   return new Pages(
@@ -50,6 +52,7 @@ export function openSite(options: SiteOptions): Pages {
         baseUrlOf: family => (family === 'control' ? controlUrl : publicUrl),
       }),
       rtmpUrl: rtmpPort === undefined ? undefined : rtmpUrl(publicUrl, rtmpPort),
+      bucketUrls,
       callApi: (request, address) =>
         application().handle(request, { ...NO_PEER, address: () => address }, ['helix', 'playback']),
       callControl: (request, operator, address) =>

@@ -6,6 +6,7 @@ import { SETTINGS } from '../config/settings.ts'
 import { moveViewers, prepareWorld } from '../demo/demo.ts'
 import { demoSecret } from '../demo/demo-secret.ts'
 import type { World } from '../demo/described-world.ts'
+import { inventVideo } from '../demo/invented-video.ts'
 import { type DemoProxy, startProxy } from '../demo/proxy.ts'
 import { ScenarioEvents } from '../demo/scenario-events.ts'
 import type { WorldOptions, WorldPlan } from '../demo/world.ts'
@@ -92,6 +93,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     demo: demoControls,
     prepare: async services => {
       plan = await prepareWorld(services, { seed, streams, scenario }, events)
+      demoControls.video = inventVideo(services, new Set(plan.channels))
     },
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')
@@ -158,18 +160,9 @@ function describeProxy({ url, certificate }: DemoProxy, folder: string): NonNull
 /** Recordings of the demo are kept small. */
 function mediaSettings(port: number): Record<string, string> {
   return {
-    STRAND_RTMP_LISTEN: `localhost:${isFree(port) ? port : 0}`,
+    STRAND_RTMP_LISTEN: `localhost:${port}`,
     STRAND_RECORD: 'on',
     STRAND_RECORD_MIB: '512',
-  }
-}
-
-function isFree(port: number): boolean {
-  try {
-    Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop(true)
-    return true
-  } catch {
-    return false
   }
 }
 

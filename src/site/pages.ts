@@ -10,6 +10,7 @@ import type { ConsoleServices } from './console/services.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
 import { showActivate, submitActivate } from './pages/activate.ts'
 import { showAuthorize, submitConsent } from './pages/authorize.ts'
+import { showBroadcast } from './pages/broadcast.ts'
 import { parseChannelPath, showChannel } from './pages/channel.ts'
 import { type DocsServices, showDocs } from './pages/docs.ts'
 import { showDrops } from './pages/drops.ts'
@@ -68,6 +69,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/studio/{login}/videos': { POST: submitStudioVideo },
   '/search/suggestions': { GET: showSuggestions },
   '/site/token': { POST: submitToken },
+  '/site/broadcast': { GET: showBroadcast },
   '/console': { GET: showConsole },
   '/console/login': { POST: submitConsoleLogin },
   '/console/logout': { POST: submitConsoleLogout },
@@ -173,7 +175,7 @@ export class Pages {
   }
 
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
-    const { signUp, siteTokens } = this.#services
+    const { signUp, siteTokens, bucketUrls } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
     const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
@@ -185,7 +187,7 @@ export class Pages {
       }),
     )
     const headers = new Headers({
-      ...pageHeaders({ hasScript, node: page.node, playlist: page.playlist }),
+      ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
       'X-Request-Id': context.requestId,
     })
     if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))

@@ -23,6 +23,7 @@ import { gameQueries } from './queries/games.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { organizationQueries } from './queries/organizations.ts'
+import { recordingFileQueries } from './queries/recording-files.ts'
 import { sealedSecretQueries } from './queries/sealed-secrets.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
@@ -108,6 +109,7 @@ function createCommandPort(
     channels: channelQueries(db),
     entitlements: entitlementQueries(db),
     videos: videoQueries(db),
+    recordingFiles: recordingFileQueries(db),
     markers: markerQueries(db),
     users: userQueries(db),
     accounts: accountQueries(db),

@@ -12,6 +12,7 @@ export const WORLD_TABLES = [
   'playback_viewers',
   'media_servers',
   'videos',
+  'recording_files',
   'organization_entitlements',
   'entitlement_organizations',
   'entitlement_benefits',

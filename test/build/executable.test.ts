@@ -6,6 +6,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { THREADS } from '../../build/program-bundle.ts'
 import { VERSION } from '../../src/config/version.ts'
+import { CLIP_NAMES } from '../../src/demo/clips.ts'
 import { findAsset, islandScripts, stylePath } from '../../src/site/build/assets.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 import { freePort } from '../support/store/postgres.ts'
@@ -99,6 +100,26 @@ describe('the built executable', () => {
       const same = (await served.text()) === (await findAsset(asset))?.text
       expect([asset, served.status, same]).toEqual([asset, 200, true])
     }
+    expect(await demo.end('SIGTERM')).toBe(0)
+  })
+
+  test('plays a clip on every channel of the demo, with each of the clips in it', async () => {
+    const demo = start(['demo', '--port', '0', '--json', '--streams', '40'])
+    const { base_url } = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout)) as {
+      base_url: string
+    }
+    const { data } = (await (await fetch(`${base_url}/helix/streams?first=40`)).json()) as {
+      data: { user_login: string }[]
+    }
+    const segments = new Set<string>()
+    for (const { user_login } of data) {
+      const playlist = `${base_url}/live/${user_login}.m3u8`
+      const media = new URL((await (await fetch(playlist)).text()).trim().split('\n').at(-1) ?? '', playlist)
+      const segment = await fetch(new URL('0.m4s', media))
+      expect([user_login, segment.status]).toEqual([user_login, 200])
+      segments.add(Bun.hash(await segment.bytes()).toString())
+    }
+    expect(segments.size).toBe(CLIP_NAMES.length)
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 

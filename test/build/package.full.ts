@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/config/version.ts'
+import { CLIP_NAMES } from '../../src/demo/clips.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/cli/strand-process.ts'
 import { BUILD_FOLDER, packedTarball } from '../support/packages/packed.ts'
 
@@ -33,8 +34,9 @@ export declare function test(name: string, body: () => Promise<void>): void
 export declare function expect(value: unknown): { toBe(other: unknown): void; toEqual(other: unknown): void; toContainEqual(other: unknown): void }
 `
 
-/** Two thirds of it are bytecode. */
+/** Most of it is bytecode; the clips of the demo do not compress. */
 const MAX_PACKED_BYTES = 5_000_000
+const MAX_CLIP_BYTES = 1_000_000
 /** The runtime has 107 MB. */
 const MAX_INSTALLED_BYTES = 130_000_000
 const INSTALL_MILLISECONDS = 300_000
@@ -104,7 +106,13 @@ describe('the package', () => {
   })
 
   test('is small, and so is what it installs', () => {
-    expect(statSync(tarball).size).toBeLessThan(MAX_PACKED_BYTES)
+    expect(statSync(tarball).size).toBeLessThanOrEqual(MAX_PACKED_BYTES)
+    const clips = join(folder, 'node_modules/strand/dist/program')
+    const clipBytes = readdirSync(clips)
+      .filter(name => name.endsWith('.mp4'))
+      .map(name => statSync(join(clips, name)).size)
+    expect(clipBytes).toHaveLength(CLIP_NAMES.length)
+    expect(clipBytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MAX_CLIP_BYTES)
     const modules = join(folder, 'node_modules')
     const names = readdirSync(modules).filter(name => !name.startsWith('.'))
     expect(names.sort()).toEqual(['@oven', 'bun', 'strand'])
@@ -232,7 +240,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
     }
   })
 
-  test('serves the demo, and its site with scripts and style sheets', async () => {
+  test('serves the demo, which plays, and its site with scripts and style sheets', async () => {
     const command = [join(folder, 'node_modules/.bin/strand')]
     const words = ['demo', '--port', '0', '--no-rtmp', '--streams', '3', '--json']
     const demo = new StrandProcess(words, { command, cwd: folder })
@@ -243,6 +251,15 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
     const assets = [...page.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
     expect(assets.length).toBeGreaterThan(2)
     for (const path of assets) expect([path, (await fetch(base_url + path)).status]).toEqual([path, 200])
+    const { data } = (await (await fetch(`${base_url}/helix/streams`)).json()) as {
+      data: { user_login: string }[]
+    }
+    for (const { user_login } of data) {
+      const playlist = `${base_url}/live/${user_login}.m3u8`
+      const media = new URL((await (await fetch(playlist)).text()).trim().split('\n').at(-1) ?? '', playlist)
+      expect((await (await fetch(new URL('0.m4s', media))).bytes()).length).toBeGreaterThan(10_000)
+    }
+    expect(data).toHaveLength(3)
     await demo.end('SIGTERM')
   })
 

@@ -1,15 +1,16 @@
 /** Broadcasts on nodes with embedded media servers: viewers, operators and encoders may come to any of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
-import { FLV_HEADER, TAG_HEADER_BYTES } from '../../src/media/flv.ts'
-import { decodeIndex, INDEX_BYTES } from '../../src/media/flv-index.ts'
 import { FakeNginx } from '../ingest/media-api.ts'
 import { Node, startTwoNodes, type TwoNodes } from '../support/cli/nodes.ts'
 import { endAllProcesses } from '../support/cli/strand-process.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { Encoders, hasEncoder } from '../support/media/encoder.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { HlsPlayer } from '../support/media/hls.ts'
+import { readMp4 } from '../support/media/read-mp4.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { PROXIES } from '../support/proxies/proxies.ts'
 import { pathOfProxy, startProxy } from '../support/proxies/proxy-process.ts'
 import { engines, executeIn } from '../support/server.ts'
@@ -135,12 +136,15 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
   const ask = (node: Node, path: string, init: RequestInit = {}) =>
     fetch(`${node.url}${path}`, { redirect: 'manual', ...init })
 
+  /** The media playlist of a channel, as a node names it. */
+  const placeOf = async (node: Node, { login }: Channel): Promise<string> =>
+    (await (await ask(node, `/live/${login}.m3u8`)).text()).trim().split('\n').at(-1) ?? ''
+
   describe('a viewer', () => {
-    test('307 to the node that has the broadcast, once, also for HEAD and from a page of another site; is counted', async () => {
+    test('200 on every node: the playlist names the node that has the broadcast; reads it there, and is counted once', async () => {
       const channel = await newChannel()
       const broadcaster = await accepted(one, channel.key)
-      const path = `/live/${channel.login}.flv`
-      const target = `${one.url}${path}?redirected=1`
+      const path = `/live/${channel.login}.m3u8`
       for (const method of ['GET', 'HEAD']) {
         const headers = {
           Host: 'evil.example',
@@ -148,50 +152,67 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
           'X-Forwarded-Host': 'evil.example',
         }
         const answer = await ask(two, `${path}?url=https://evil.example`, { method, headers })
-        expect([answer.status, answer.headers.get('location')]).toEqual([307, target])
+        expect([answer.status, answer.headers.get('location')]).toEqual([200, null])
         expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-        expect(answer.headers.get('cache-control')).toBe('no-store')
+        expect(answer.headers.get('cache-control')).toBe('max-age=1')
       }
-      // A viewer that was sent to the wrong node is not sent on.
-      expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
-      expect((await ask(two, '/live/nobody_here.flv')).status).toBe(404)
-      const viewers = await Promise.all(
-        [two, two, one].map(async node => {
-          const answer = await fetch(`${node.url}${path}`)
-          expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'video/x-flv'])
-          return answer.body?.getReader()
-        }),
+      expect((await ask(two, '/live/nobody_here.m3u8')).status).toBe(404)
+      for (const node of [two, one]) {
+        const player = await HlsPlayer.open(node.url, channel.login)
+        expect(player.mediaUrl.origin).toBe(new URL(one.url).origin)
+        const { segments } = await player.playlist()
+        const bytes = await player.bytes(segments.find(({ uri }) => uri !== undefined)?.uri ?? '')
+        const [track] = await readMp4(await player.bytes(segments[0]?.init ?? ''), bytes)
+        expect(track?.samples.length).toBeGreaterThan(10)
+        // The other node does not have it.
+        expect((await ask(two, player.mediaUrl.pathname)).status).toBe(404)
+      }
+      // What the node has measured, the other one repeats.
+      await until(
+        async () => (await ask(two, path)).text(),
+        text => text.includes('CODECS="avc1.42c00a"'),
       )
       for (const node of [one, two])
         await until(
           () => streamOn(node, channel),
-          row => row?.viewer_count === 3,
+          row => row?.viewer_count === 1,
         )
-      for (const viewer of viewers) await viewer?.cancel()
       broadcaster.stop()
     })
 
-    test('307 to the node that has the recording, once; 206 of a range there', async () => {
+    test('307 to the node that has the recording, once; 206 of a range there, while the stream runs', async () => {
       const channel = await newChannel()
       const broadcaster = await accepted(one, channel.key)
-      await Bun.sleep(1500)
-      broadcaster.stop()
       const [video] = await until(
         () => videosOf(channel),
         rows => rows.length === 1,
       )
-      const path = `/videos/${video?.id}.flv`
-      await until(
-        async () => (await fetch(`${one.url}${path}`, { method: 'HEAD' })).headers.get('content-length'),
-        length => Number(length) > 1000,
+      const playlist = await until(
+        () => fetch(`${one.url}/videos/${video?.id}.m3u8`),
+        ({ status }) => status === 200,
       )
-      expect(existsSync(join(recordingsOf('one'), `${video?.id}.flv`))).toBe(true)
-      const answer = await ask(two, path)
-      expect([answer.status, answer.headers.get('location')]).toEqual([307, `${one.url}${path}?redirected=1`])
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-      expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
-      const range = await fetch(`${two.url}${path}`, { headers: { Range: 'bytes=0-2' } })
-      expect([range.status, await range.text()]).toEqual([206, 'FLV'])
+      // What comes before is the time until the first frame, a gap.
+      const [, size, at] = (await playlist.text()).match(/BYTERANGE:([0-9]+)@([0-9]+)\n[0-9]+\.mp4\n$/) ?? []
+      expect(existsSync(join(recordingsOf('one'), `${video?.id}.mp4`))).toBe(true)
+      for (const type of ['m3u8', 'mp4']) {
+        const path = `/videos/${video?.id}.${type}`
+        const answer = await ask(two, path)
+        expect([answer.status, answer.headers.get('location')]).toEqual([
+          307,
+          `${one.url}${path}?redirected=1`,
+        ])
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+        expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
+      }
+      const headers = { Range: `bytes=${at}-${Number(at) + Number(size) - 1}` }
+      const range = await fetch(`${two.url}/videos/${video?.id}.mp4`, { headers })
+      const bytes = Buffer.from(await range.arrayBuffer())
+      expect([range.status, bytes.length, bytes.toString('latin1', 4, 8)]).toEqual([
+        206,
+        Number(size),
+        'moof',
+      ])
+      broadcaster.stop()
     })
   })
 
@@ -201,16 +222,18 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       const channel = await newChannel()
       const broadcaster = await accepted(one, channel.key)
       const proxy = await startProxy(name, [one.port, two.port])
-      const path = `/live/${channel.login}.flv`
+      const player = await HlsPlayer.open(one.url, channel.login)
+      await player.playlist()
+      const path = player.mediaUrl.pathname
       const statusOf = async (url: string) =>
         (await fetch(url, { method: 'HEAD', redirect: 'manual', headers: { Connection: 'close' } })).status
-      expect(await statusOf(`${proxy.url}/node1${path}?redirected=1`)).toBe(200)
-      expect(await statusOf(`${proxy.url}/node2${path}?redirected=1`)).toBe(404)
-      expect(await statusOf(`${proxy.url}/node2${path}`)).toBe(307)
+      expect(await statusOf(`${proxy.url}/node1${path}`)).toBe(200)
+      expect(await statusOf(`${proxy.url}/node2${path}`)).toBe(404)
       expect(await statusOf(`${proxy.url}/node1/helix/streams`)).toBe(404)
-      const viewer = (await fetch(`${proxy.url}/node1${path}`)).body?.getReader()
-      for (let piece = 0; piece < 3; piece++) expect((await viewer?.read())?.done).toBe(false)
-      await viewer?.cancel()
+      const behind = new HlsPlayer(new URL(`/node1${path}`, proxy.url))
+      const { segments } = await behind.playlist()
+      const last = segments.findLast(({ uri }) => uri !== undefined)
+      expect((await behind.playlist(`?_HLS_msn=${(last?.sequence ?? 0) + 1}`)).hasEnded).toBe(false)
       broadcaster.stop()
       await proxy.stop()
     },
@@ -235,8 +258,8 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       await first.client.closed()
       expect((await streamOn(two, channel))?.id).toBe(stream?.id ?? '')
       await until(
-        async () => (await ask(one, `/live/${channel.login}.flv`)).headers.get('location'),
-        location => location?.startsWith(two.url) ?? false,
+        () => placeOf(one, channel),
+        place => place.startsWith(two.url),
       )
       second.stop()
     })
@@ -258,17 +281,20 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     const channel = await newChannel()
     const { client } = await accepted(one, channel.key)
     const stream = await isLiveOn(two, channel)
-    const viewer = await fetch(`${one.url}/live/${channel.login}.flv`)
+    const player = await HlsPlayer.open(one.url, channel.login)
+    const { segments } = await player.playlist()
+    const last = segments.findLast(({ uri }) => uri !== undefined)
+    const waiting = player.playlist(`?_HLS_msn=${(last?.sequence ?? 0) + 1}`)
     const stopped = one.stop()
     await client.closed()
     // Ends without an error.
-    expect((await viewer.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    expect((await waiting).segments.length).toBeGreaterThan(0)
     const second = await until(
       () => publish(two, channel.key),
       broadcaster => broadcaster instanceof Broadcaster,
     )
     // The node that stops still answers.
-    expect((await ask(one, `/live/${channel.login}.flv`)).headers.get('location')).toContain(two.url)
+    expect(await placeOf(one, channel)).toContain(two.url)
     expect(await stopped).toBe(0)
     expect((await streamOn(two, channel))?.id).toBe(stream?.id ?? '')
     await one.start()
@@ -299,7 +325,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       ] as const) {
         await node.stop()
         await until(
-          async () => (await ask(other, `/live/${channel.login}.flv`, { method: 'HEAD' })).status,
+          async () => (await ask(other, `/live/${channel.login}.m3u8`, { method: 'HEAD' })).status,
           status => status === 200,
         )
         await node.start()
@@ -336,8 +362,11 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     const streams = await Promise.all(channels.map(channel => isLiveOn(two, channel)))
     await isLiveOn(two, left)
 
-    // Recordings are written every second.
-    await Bun.sleep(1500)
+    const [video] = await videosOf(moved)
+    await until(
+      () => readdirSync(recordingsOf('two')),
+      names => names.includes(`${video?.id}.mp4`),
+    )
     one.pause('SIGSTOP')
     await third.stop('SIGKILL')
     const [lostAt, polls] = [performance.now(), nginx.polls]
@@ -376,14 +405,14 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       broadcaster.stop()
     }
     // A shared folder: one recording, from before the move to its end, and every node that has the folder serves it.
-    const [video] = await videosOf(moved)
-    const index = await until(
-      () => indexOf(readFileSync(join(recordingsOf('two'), `${video?.id}.flv`))),
-      each => each !== undefined,
-    )
-    expect(index?.keyFrames[0]?.milliseconds).toBeLessThan(2000)
-    expect(index?.milliseconds).toBeGreaterThan(SILENT_MILLISECONDS - 6000)
-    for (const node of [two, third]) expect((await ask(node, `/videos/${video?.id}.flv`)).status).toBe(200)
+    for (const node of [two, third])
+      await until(
+        () => ask(node, `/videos/${video?.id}.mp4`, { method: 'HEAD' }),
+        ({ status }) => status === 200,
+      )
+    const [recorded] = await readMp4(readFileSync(join(recordingsOf('two'), `${video?.id}.mp4`)))
+    expect(recorded?.samples[0]?.seconds).toBeLessThan(2)
+    expect(recorded?.samples.at(-1)?.seconds).toBeGreaterThan(SILENT_MILLISECONDS / 1000 - 6)
     await third.stop()
     await nginx.stop()
   }, 120_000)
@@ -393,16 +422,16 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     const broadcaster = await accepted(one, running.key)
     const before = await accepted(two, returning.key)
     const streams = [await isLiveOn(one, running), await isLiveOn(one, returning)]
-    const answer = await fetch(`${two.url}/live/${running.login}.flv`)
-    const viewer = answer.body?.getReader()
+    const player = await HlsPlayer.open(two.url, running.login)
+    const viewer = player.segments()
     for (const cable of started.cables) cable.cut()
     const cutAt = performance.now()
     before.stop()
     expect(await publish(two, 'live_1_thisIsNotAStreamKeyOfAnyChannel')).toBe('NetStream.Publish.BadName')
     const after = await accepted(two, returning.key)
-    expect((await ask(two, `/live/${returning.login}.flv`, { method: 'HEAD' })).status).toBe(200)
+    expect((await ask(two, `/live/${returning.login}.m3u8`, { method: 'HEAD' })).status).toBe(200)
     while (performance.now() - cutAt < SILENT_MILLISECONDS + 1000)
-      expect((await viewer?.read())?.done).toBe(false)
+      expect((await viewer.next()).done).toBe(false)
     for (const cable of started.cables) cable.mend()
     await until(
       async () => (await fetch(`${two.url}/readyz`)).ok && (await fetch(`${one.url}/readyz`)).ok,
@@ -410,23 +439,16 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     )
     // Long enough for what would end them.
     for (const end = performance.now() + 2500; performance.now() < end; )
-      expect((await viewer?.read())?.done).toBe(false)
+      expect((await viewer.next()).done).toBe(false)
     expect([broadcaster.client.isClosed, after.client.isClosed]).toEqual([false, false])
     expect([await streamOn(one, running), await streamOn(one, returning)]).toMatchObject(
       streams.map(stream => ({ id: stream?.id ?? '' })),
     )
     await until(
-      async () => (await ask(one, `/live/${returning.login}.flv`)).headers.get('location'),
-      location => location?.startsWith(two.url) ?? false,
+      () => placeOf(one, returning),
+      place => place.startsWith(two.url),
     )
-    await viewer?.cancel()
     broadcaster.stop()
     after.stop()
   })
 })
-
-/** The index that a recording has when its broadcast has ended; undefined until then. */
-function indexOf(file: Buffer) {
-  const index = decodeIndex(file.subarray(FLV_HEADER.length + TAG_HEADER_BYTES).subarray(0, INDEX_BYTES))
-  return index?.bytes === file.length ? index : undefined
-}

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { MetricsExchange } from '../../src/cli/serve/worker-metrics.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/kit/telemetry/log.ts'
 import { exposition } from '../../src/kit/telemetry/metrics.ts'
 import { scrape } from '../support/server/scrape.ts'
@@ -57,9 +58,15 @@ describe.skipIf(engines.length < 2)('metrics that are named', () => {
   let names: ReadonlySet<string>
 
   beforeAll(async () => {
+    const { objectStorage } = readConfig({}, undefined, {
+      ...{ STRAND_S3_ENDPOINT: 'http://127.0.0.1:9', STRAND_S3_BUCKET: 'recordings' },
+      ...{ STRAND_S3_ACCESS_KEY_ID: 'key', STRAND_S3_SECRET_ACCESS_KEY: 'secret' },
+    })
     for (const engine of engines) {
       const server = await startTestServer(engine, {
-        config: { rateLimits: { app: 9, user: 9, anonymous: 9 }, thumbnails: true },
+        // A demo uploads nothing.
+        demo: engine === 'sqlite',
+        config: { rateLimits: { app: 9, user: 9, anonymous: 9 }, thumbnails: true, objectStorage },
       })
       await server.call({ path: '/helix/streams' })
       text += (await scrape(server.url)).text

@@ -395,8 +395,8 @@ async function expectBroadcast(machine: Machine): Promise<void> {
     encoders.publish(`rtmp://localhost:${machine.port(1935)}/live/${stream_key}`)
     const list = { section: 'what is live', script: 'strand stream list --json' }
     while (!(await machine.run(list)).includes('lunar_otter')) await Bun.sleep(100)
-    const video = await machine.curl('/live/lunar_otter.flv', 'FLV')
-    expect(video.text).toStartWith('FLV')
+    const video = await machine.curl('/live/lunar_otter.m3u8', '#EXTM3U')
+    expect(video.text).toStartWith('#EXTM3U')
   } finally {
     await encoders.remove()
   }

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { clientAddress } from '../../src/http/client-address.ts'
 import { LocalLimiter } from '../../src/http/limits/rate-limit.ts'
-import { RequestContext } from '../../src/http/request-context.ts'
+import { NO_PEER, RequestContext } from '../../src/http/request-context.ts'
 import { readNetworks } from '../../src/kit/networks.ts'
 
 const anonymous = { kind: 'anonymous' } as const
@@ -85,7 +85,7 @@ describe('token buckets', () => {
 describe('the address of a caller', () => {
   test('is read once: after a hang-up it is unknown', () => {
     const addresses = ['192.0.2.7', '']
-    const peer = { address: () => addresses.shift() ?? '', holdOpen: () => undefined, upgrade: () => false }
+    const peer = { ...NO_PEER, address: () => addresses.shift() ?? '' }
     const { address } = new RequestContext(new Request('http://localhost/helix/streams'), peer)
     expect([address(), address()]).toEqual(['192.0.2.7', '192.0.2.7'])
   })

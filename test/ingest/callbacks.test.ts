@@ -291,7 +291,7 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       const { id, login, key } = await newChannel()
       const videoOf = async () => {
         const [video] = (await current().control('GET', `/videos?user_id=${id}`)) as [{ id: string }]
-        return fetch(`${current().url}/videos/${video.id}.flv`, { redirect: 'manual' })
+        return fetch(`${current().url}/videos/${video.id}.mp4`, { redirect: 'manual' })
       }
       const session = `r-${id}`
       const nginxPath = (url: string) =>
@@ -332,7 +332,7 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
         node('doneRecord', { createtime, filePath: '/srv/rec/live/x/7.flv' })
       const location = async () => {
         const [video] = (await current().control('GET', `/videos?user_id=${other.id}`)) as [{ id: string }]
-        const response = await fetch(`${current().url}/videos/${video.id}.flv`, { redirect: 'manual' })
+        const response = await fetch(`${current().url}/videos/${video.id}.mp4`, { redirect: 'manual' })
         return response.headers.get('location')
       }
       await done(began - 3_600_000)

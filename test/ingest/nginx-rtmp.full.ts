@@ -136,7 +136,7 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines.slice(0, 1) : []) {
       await channel.untilOffline()
       expect(performance.now() - ended).toBeGreaterThan(GRACE * 1000 - 1500)
       const { id } = await channel.video()
-      const recording = `${strand.url}/videos/${id}.flv`
+      const recording = `${strand.url}/videos/${id}.mp4`
       const times = pictureTimes(recording)
       expect(endsAtMarker(times, position, (ended - asked) / 1000)).toBe(true)
       const later = pictureTimes(recording, 2)

@@ -151,7 +151,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
   })
 
   test('the recording is attached to the video, can be searched, and has the marker at its position', async () => {
-    const url = `${strand.url}/videos/${marked.video_id}.flv`
+    const url = `${strand.url}/videos/${marked.video_id}.mp4`
     // node-media-server waits 30 s for the publisher, and reports the recording once: Strand has to be there.
     await until(() => answers(url), Boolean)
     const times = pictureTimes(url)

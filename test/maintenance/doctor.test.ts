@@ -18,6 +18,7 @@ import { SQL } from 'bun'
 import type { Finding } from '../../src/maintenance/finding.ts'
 import { ResidentStrand } from '../cli/resident-strand.ts'
 import { type Environment, endAllProcesses } from '../support/cli/strand-process.ts'
+import { S3Server } from '../support/media/s3-server.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { freePort } from '../support/store/postgres.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
@@ -191,6 +192,46 @@ describe('strand doctor', () => {
     expect(rotated[0]).toMatch(/^[0-9a-f]{64}$/)
     expect(rotated[1]).toMatch(/\/small\/smed_\w+$/)
     expect([rotated[0] === first[0], rotated[1] === first[1]]).toEqual([false, false])
+  })
+
+  test('writes, reads and deletes an object of the bucket, and reads its CORS rule', async () => {
+    const [open, closed] = [await S3Server.start(), await S3Server.start({ cors: undefined })]
+    const folder = copy()
+    const about = async (environment: Environment) =>
+      (await doctor(['--data', folder], environment)).filter(each => each.about === 'object storage')
+    expect(await about({})).toEqual([])
+    expect(await about(open.environment)).toMatchObject([{ level: 'ok' }])
+    expect([await open.keys(), open.requests.map(each => each.split(' ')[0])]).toEqual([
+      [],
+      ['PUT', 'GET', 'DELETE'],
+    ])
+    const [unread] = await about(closed.environment)
+    expect([unread?.level, unread?.message]).toEqual([
+      'problem',
+      expect.stringContaining('does not let pages of every origin read'),
+    ])
+    expect(await closed.keys()).toEqual([])
+    const secret = { STRAND_S3_SECRET_ACCESS_KEY: 'a-wrong-secret' }
+    const [wrong] = await about({ ...open.environment, ...secret, STRAND_S3_ACCESS_KEY_ID: 'unknown' })
+    expect(wrong?.message).toContain('cannot write an object')
+    expect(JSON.stringify(wrong)).not.toContain('a-wrong-secret')
+    open.fault = method => (method === 'DELETE' ? 'fail' : undefined)
+    expect((await about(open.environment))[0]?.message).toContain('cannot delete an object')
+    const { environment } = open
+    await open.stop()
+    expect((await about(environment))[0]?.message).toContain('cannot write an object')
+    await closed.stop()
+  })
+
+  test('names the settings of object storage that are missing', async () => {
+    const { code, stdout, stderr } = await shell.runWords(['doctor', '--data', copy()], {
+      STRAND_S3_ENDPOINT: 'http://127.0.0.1:9',
+      STRAND_S3_SECRET_ACCESS_KEY: 'a-secret-that-is-not-shown',
+    })
+    expect(code).not.toBe(0)
+    for (const name of ['STRAND_S3_BUCKET', 'STRAND_S3_ACCESS_KEY_ID'])
+      expect(stdout).toContain(`missing ${name}`)
+    expect(stdout + stderr).not.toContain('a-secret-that-is-not-shown')
   })
 
   test('finds stream keys in the names of HLS files', async () => {

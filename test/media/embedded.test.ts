@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
 import { Lifetime } from '../../src/kit/lifetime.ts'
 import { LiveChannels } from '../../src/media/live-channels.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { AVC } from '../support/media/codecs.ts'
+import { TestPublisher } from '../support/media/hls.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
@@ -205,10 +207,9 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
       const [{ id }] = await server.control('POST', '/users', { login: 'first_login' })
       const [{ stream_key }] = await server.control('POST', `/channels/${id}/stream-key/rotate`, {})
       const { client } = await publishing(stream_key)
-      client.video(0, AVC.header)
-      client.video(0, AVC.keyFrame())
+      new TestPublisher(client).send(1)
       const statusOf = async (login: string) =>
-        (await fetch(`${server.url}/live/${login}.flv`, { method: 'HEAD', redirect: 'manual' })).status
+        (await fetch(`${server.url}/live/${login}.m3u8`, { method: 'HEAD' })).status
       const becomes = (login: string, status: number) =>
         until(
           () => statusOf(login),
@@ -225,43 +226,15 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
       )
     }, 15_000)
 
-    test('gets the headers, the last key frame and all that follows, and is counted', async () => {
-      const server = current()
-      const { viewer } = server.world
-      const login = server.world.users.find(user => user.id === viewer.id)?.login ?? ''
-      const { client } = await publishing(await keyOf(server, viewer))
-      client.video(0, AVC.header)
-      client.video(0, AVC.keyFrame())
-      client.video(40, AVC.frame())
-      client.video(80, AVC.keyFrame(200))
-      const url = `${server.url}/live/${login}.flv`
-      await until(
-        () => fetch(url, { method: 'HEAD' }),
-        response => response.status === 200,
-      )
-      const response = await until(
-        () => fetch(url),
-        each => each.headers.get('content-type') === 'video/x-flv',
-      )
-      const reader = response.body?.getReader()
-      client.video(120, AVC.frame(70))
-      const tags = await readTags(reader, 3)
-      expect(tags.slice(0, 3).map(({ size, timestamp }) => [size, timestamp])).toEqual([
-        [AVC.header.length, 0],
-        [205, 80],
-        [75, 120],
-      ])
-      await until(
-        () => liveRow(server, viewer.id),
-        row => row?.viewer_count === 1,
-      )
-      client.close()
-      await reader?.cancel()
-    }, 15_000)
-
     test('404 of a channel that is not live, and of other paths', async () => {
       const { url, world } = current()
-      for (const path of ['/live/nobody_here.flv', '/live/x', `/live/${world.broadcaster.login}`, '/live/']) {
+      for (const path of [
+        '/live/nobody_here.m3u8',
+        '/live/nobody_here.flv',
+        '/live/x',
+        `/live/${world.broadcaster.login}`,
+        '/live/',
+      ]) {
         const response = await fetch(url + path)
         expect([path, response.status]).toEqual([path, 404])
         expect(await response.json()).toMatchObject({ error: 'Not Found', status: 404 })
@@ -291,28 +264,3 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
     for (const client of idle) client.close()
   })
 })
-
-interface Tag {
-  readonly size: number
-  readonly timestamp: number
-}
-
-async function readTags(
-  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } | undefined,
-  count: number,
-): Promise<Tag[]> {
-  let bytes = Buffer.alloc(0)
-  for (;;) {
-    const tags: Tag[] = []
-    for (let at = 13; at + 11 <= bytes.length; ) {
-      const size = bytes.readUIntBE(at + 1, 3)
-      if (at + 15 + size > bytes.length) break
-      tags.push({ size, timestamp: bytes.readUIntBE(at + 4, 3) })
-      at += 15 + size
-    }
-    if (tags.length >= count) return tags
-    const piece = await reader?.read()
-    if (piece?.value === undefined) throw new Error('the broadcast ended')
-    bytes = Buffer.concat([bytes, piece.value])
-  }
-}

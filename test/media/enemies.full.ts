@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/media/rtmp-attacks.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { scrape } from '../support/server/scrape.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 import { freePort } from '../support/store/postgres.ts'
@@ -17,7 +18,7 @@ const [IDLE, BATCH_SIZE, PER_ADDRESS] = [10_000, 500, 40]
 const DEADLINE_MILLISECONDS = 10_000
 const FLOOD_SECONDS = 6
 /** What is read of a publisher: at once, and then in a second. */
-const [BURST_BYTES, BYTES_PER_SECOND] = [34e6, 12.5e6]
+const [BURST_BYTES, BYTES_PER_SECOND] = [8.4e6, 12.5e6]
 const MAX_PAUSE_MILLISECONDS = 5000
 
 let place: StorePlace
@@ -108,23 +109,17 @@ test('10,000 idle connections beside attacks: closed, memory bounded, and others
   expect(longestPause).toBeLessThan(MAX_PAUSE_MILLISECONDS)
 })
 
-test('a publisher that sends a gigabyte at once, with viewers that read nothing: slowed, memory bounded, others undisturbed', async () => {
+test('a publisher that sends a gigabyte at once: slowed, memory bounded, others undisturbed', async () => {
   const incomplete = Promise.all(
     Object.values(INCOMPLETE).map((bytes, index) => closedAfter(rtmpPort, bytes, `127.7.0.${index + 1}`)),
   )
   const broadcast = await witness('beside_flood')
-  const { key, login } = await newChannel('flood')
+  const { key } = await newChannel('flood')
   const received = async () => (await scrape(url())).series.get('strand_media_received_bytes_total') ?? 0
   const flood = await RtmpClient.connect(rtmpPort, '127.9.9.6')
   expect(await flood.publish(key)).toBe('NetStream.Publish.Start')
   flood.video(0, AVC.header)
   flood.video(0, AVC.keyFrame())
-  const readers = Array.from({ length: 10 }, () =>
-    connect(port, '127.0.0.1')
-      .on('error', () => undefined)
-      .pause(),
-  )
-  for (const reader of readers) reader.write(`GET /live/${login}.flv HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
   const [before, began, bytesBefore] = [residentBytes(), performance.now(), await received()]
   const frame = AVC.keyFrame(MEBIBYTE)
   let sent = 0
@@ -143,7 +138,6 @@ test('a publisher that sends a gigabyte at once, with viewers that read nothing:
   expect(flood.isClosed).toBe(false)
   expect(highest - before).toBeLessThan(300 * MEBIBYTE)
   flood.close()
-  for (const reader of readers) reader.destroy()
   const { missing, longestPause } = await broadcast.finish()
   expect(missing).toEqual([])
   expect(longestPause).toBeLessThan(MAX_PAUSE_MILLISECONDS)

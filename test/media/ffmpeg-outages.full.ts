@@ -7,7 +7,9 @@ import {
   BroadcastServer,
   expectSeekable,
   hasLimits,
+  readKeyFrames,
   until,
+  untilRecorded,
 } from '../support/media/broadcasts.ts'
 import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/media/encoder.ts'
 import { type EngineName, engines } from '../support/server.ts'
@@ -57,6 +59,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
     const video = await server.video(gone)
     expect(Math.abs(secondsOf(video.duration) - heard)).toBeLessThan(2)
     const url = server.recordingUrl(video)
+    await untilRecorded(url)
     const recorded = await probe(url)
     expect(Math.abs(recorded.seconds - heard)).toBeLessThan(2)
     await expectSeekable(url, recorded.start)
@@ -68,6 +71,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
     await server.untilOffline(returning)
     const continued = await server.video(returning)
     expect(continued.stream_id).toBe(before.id)
+    await untilRecorded(server.recordingUrl(continued))
     expect(Math.abs((await probe(server.recordingUrl(continued))).seconds - lasted)).toBeLessThan(2)
   })
 
@@ -86,6 +90,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
       const video = await server.video(channel)
       expect(Math.abs(secondsOf(video.duration) - seconds)).toBeLessThan(2)
       const url = server.recordingUrl(video)
+      await untilRecorded(url)
       expect(Math.abs((await probe(url)).seconds - seconds)).toBeLessThan(2)
       expect(await decodingErrors(url)).toBe('')
     })
@@ -122,7 +127,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
 
   // On PostgreSQL: the limit is one of the process, and the embedded store would reach it too.
   test.concurrent.if(engines.includes('postgres') && hasLimits)(
-    'of the disk: the broadcast continues, the log has a warning, and what was recorded plays',
+    'of the disk: the broadcast continues, the log has a warning, and recording resumes when there is room',
     async () => {
       const server = await start(settings, 'postgres')
       const channel = await server.newChannel()
@@ -132,7 +137,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
       await Bun.sleep(4000)
       const full = (Date.now() - Date.parse(started_at)) / 1000
       const { id } = await server.video(channel)
-      server.limitFiles(statSync(join(server.place.folder, 'recordings', `${id}.flv`)).size + 1000)
+      server.limitFiles(statSync(join(server.place.folder, 'recordings', `${id}.mp4`)).size + 1000)
       await until(
         () => server.log,
         log => log.includes('"msg":"recording stopped"'),
@@ -142,11 +147,23 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
         () => viewer.keyFrame,
         frame => frame !== undefined && frame.at > warned,
       )
+      server.limitFiles('unlimited')
+      await until(
+        () => server.log,
+        log => log.includes('"msg":"recording resumed"'),
+      )
+      const resumed = (Date.now() - Date.parse(started_at)) / 1000
+      await Bun.sleep(3000)
       encoder.kill('SIGINT')
       await encoder.exited
+      const ended = (Date.now() - Date.parse(started_at)) / 1000
       await server.untilOffline(channel)
       const url = server.recordingUrl(await server.video(channel))
-      expect(Math.abs((await probe(url)).seconds - full)).toBeLessThan(2)
+      const times = (await readKeyFrames(await untilRecorded(url))).map(each => each.milliseconds / 1000)
+      const gap = times.findIndex((time, index) => index > 0 && time - (times[index - 1] ?? 0) > 2.5)
+      expect(Math.abs((times[gap - 1] ?? 0) - full)).toBeLessThan(3)
+      expect(Math.abs((times[gap] ?? 0) - resumed)).toBeLessThan(3)
+      expect(Math.abs((await probe(url)).seconds - ended)).toBeLessThan(2)
       expect(await decodingErrors(url)).toBe('')
     },
   )

@@ -1,8 +1,9 @@
 /** Mutated conversations with a publisher without a socket. The default tier runs fewer of them than the full one. */
 import { expect } from 'bun:test'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { Broadcast } from '../../src/media/broadcast.ts'
-import { readMetadata } from '../../src/media/flv-index.ts'
+import { MediaMemory } from '../../src/media/media-memory.ts'
+import { Packager } from '../../src/media/packager.ts'
+import { readPacket } from '../../src/media/packet.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
 import { Publisher } from '../../src/media/rtmp/publisher.ts'
 import { mutatedConversation, split } from '../support/media/rtmp-mutations.ts'
@@ -23,8 +24,9 @@ interface Tally {
 /** One conversation; throws what is not a protocol error. */
 function converse(seed: number, tally: Tally): void {
   const random = new SeededRandom(seed)
-  const broadcast = new Broadcast({ bytes: 0, skips: 0 })
-  broadcast.join({ write: () => true, end: () => undefined })
+  const memory = new MediaMemory(64 * 1024 * 1024)
+  const packager = new Packager({ memory, onTooLarge: () => undefined })
+  packager.attach({ part: () => undefined, segmentEnded: () => undefined })
   let replied = 0
   const publisher: Publisher = new Publisher(
     {
@@ -38,8 +40,8 @@ function converse(seed: number, tally: Tally): void {
       },
       media: message => {
         tally.media += 1
-        broadcast.publish(message)
-        if (message.kind === 'metadata') readMetadata(message.payload)
+        const packet = readPacket(message)
+        if (packet !== undefined) packager.publish(packet)
       },
       stop: () => undefined,
     },
@@ -51,8 +53,9 @@ function converse(seed: number, tally: Tally): void {
     if (!(error instanceof ProtocolError)) throw error
     tally.refused += 1
   } finally {
-    broadcast.end()
+    packager.close()
   }
+  if (memory.used !== 0) throw new Error(`${memory.used} bytes are still counted`)
   if (replied > MAX_REPLY_BYTES) throw new Error(`${replied} bytes of replies`)
 }
 

@@ -4,8 +4,9 @@ import { connect } from 'node:net'
 import { createLog } from '../../src/kit/telemetry/log.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { type RtmpOptions, RtmpServer } from '../../src/media/rtmp-server.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { closedAfter, INCOMPLETE } from '../support/media/rtmp-attacks.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { commandOf, conversation } from '../support/media/rtmp-mutations.ts'
 
 const MEBIBYTE = 1024 * 1024

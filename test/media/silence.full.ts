@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../src/kit/telemetry/log.ts'
 import { RtmpServer } from '../../src/media/rtmp-server.ts'
-import { AVC, RtmpClient } from '../support/media/rtmp-client.ts'
+import { AVC } from '../support/media/codecs.ts'
+import { RtmpClient } from '../support/media/rtmp-client.ts'
 
 /** The runtime looks at timeouts every four seconds, so five take up to twelve. */
 const LONG_ENOUGH_MILLISECONDS = 13_000

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodePng } from '../images/decode-png.ts'
 import { StrandProcess } from '../support/cli/strand-process.ts'
+import { AVC } from '../support/media/codecs.ts'
 import { Encoders, hasEncoder } from '../support/media/encoder.ts'
 import { RtmpClient } from '../support/media/rtmp-client.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { scrape } from '../support/server/scrape.ts'
-import type { TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { freePort } from '../support/store/postgres.ts'
 
 const config = {
@@ -149,9 +150,10 @@ describe.skipIf(!hasEncoder)('with ffmpeg', () => {
           'strand_media_thumbnails_total{result="failed"}',
         ) ?? 0
       const before = await failed()
-      const header = Buffer.concat([Buffer.from([0x17, 0, 0, 0, 0]), randomBytes(40)])
-      const frame = Buffer.concat([Buffer.from([0x17, 1, 0, 0, 0]), randomBytes(200_000)])
-      client.video(0, header)
+      // A picture of this size whose content is none.
+      const frame = AVC.keyFrame(200_000)
+      frame.set(randomBytes(199_999), frame.length - 199_999)
+      client.video(0, AVC.header)
       client.video(0, frame)
       await until(failed, count => count > before)
       const answer = await picture('channels', id, '64x36')
@@ -162,6 +164,28 @@ describe.skipIf(!hasEncoder)('with ffmpeg', () => {
       expect(JSON.parse(logged[0] ?? '{}').reason.length).toBeLessThanOrEqual(200)
       client.close()
     })
+  })
+})
+
+describe.skipIf(!hasEncoder)('a broadcast without viewers that is not recorded', () => {
+  const blue = new Encoders('color=blue:size=320x240:rate=5')
+  beforeAll(() => blue.prepare())
+  afterAll(() => blue.remove())
+
+  test('has a thumbnail', async () => {
+    const server = await startTestServer('sqlite', { config: { ...config, record: false } })
+    const { offline } = server.world
+    const key = await keyOf(server, offline)
+    blue.publish(`rtmp://127.0.0.1:${server.strand.rtmpPort}/live/${key}`)
+    const shown = await until(
+      () => fetch(`${server.url}/images/channels/${offline.id}-320x180.png`),
+      answer => answer.headers.get('content-type') === 'image/jpeg',
+    )
+    const { size, colour } = await look(await shown.bytes())
+    const [red = 255, green = 255, b = 0] = colour
+    expect([size, red < 25, green < 25, b > 230]).toEqual(['320x180', true, true, true])
+    await blue.remove()
+    await server.stop()
   })
 })
 

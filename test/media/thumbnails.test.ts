@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../src/kit/telemetry/log.ts'
 import { exposition, Metrics } from '../../src/kit/telemetry/metrics.ts'
-import { Broadcast } from '../../src/media/broadcast.ts'
 import { ffmpegArguments } from '../../src/media/ffmpeg.ts'
+import { MediaMemory } from '../../src/media/media-memory.ts'
+import { Packager } from '../../src/media/packager.ts'
+import { readPacket } from '../../src/media/packet.ts'
+import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { type LiveChannel, Thumbnails, type ThumbnailsOptions } from '../../src/media/thumbnails.ts'
-import { AVC } from '../support/media/rtmp-client.ts'
+import { AAC, AVC, audio, video } from '../support/media/codecs.ts'
+import { readMp4 } from '../support/media/read-mp4.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-thumbnails-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -41,7 +45,7 @@ function thumbnailsOf(ffmpeg: string, options: Partial<ThumbnailsOptions> = {}):
 }
 const channel = (user_id: string, more: Partial<LiveChannel> = {}): LiveChannel => ({
   user_id,
-  keyFrame: () => Buffer.from('FLV\n'),
+  keyFrame: () => Buffer.from('MP4\n'),
   ...more,
 })
 const text = (thumbnails: Thumbnails, user_id: string, width: number, height: number) =>
@@ -57,25 +61,28 @@ const until = async (condition: () => boolean) => {
 }
 
 describe('the key frame of a broadcast', () => {
-  test('is a file with the latest header and key frame of the video, and nothing else', () => {
-    const broadcast = new Broadcast({ bytes: 0, skips: 0 })
-    expect(broadcast.keyFrame()).toBeUndefined()
-    const publish = (kind: 'audio' | 'video' | 'metadata', payload: Uint8Array) =>
-      broadcast.publish({ kind, timestamp: 0, payload })
-    publish('metadata', Buffer.from('title of the stream'))
-    publish('audio', Buffer.from([0xaf, 0, 1]))
-    publish('video', AVC.header)
-    expect(broadcast.keyFrame()).toBeUndefined()
-    publish('video', AVC.keyFrame(10))
-    publish('video', AVC.frame())
-    publish('video', AVC.keyFrame(20))
-    publish('video', AVC.frame())
-    publish('audio', Buffer.from([0xaf, 1, 1]))
-    const tagBytes = (payload: Uint8Array) => 15 + payload.length
-    const file = broadcast.keyFrame() ?? Buffer.alloc(0)
-    expect(file.length).toBe(13 + tagBytes(AVC.header) + tagBytes(AVC.keyFrame(20)))
-    expect(file.subarray(0, 5)).toEqual(Buffer.from([0x46, 0x4c, 0x56, 1, 1]))
-    expect(file.includes(AVC.keyFrame(20))).toBe(true)
+  test('is a file with the latest configuration and key frame of the video, and nothing else', async () => {
+    const packager = new Packager({ memory: new MediaMemory(1e9), onTooLarge: () => undefined })
+    const publish = (message: MediaMessage) => {
+      const packet = readPacket(message)
+      if (packet !== undefined) packager.publish(packet)
+    }
+    expect(packager.keyFrame()).toBeUndefined()
+    publish(audio(0, AAC.header))
+    publish(video(0, AVC.header))
+    publish(video(0, AVC.frame()))
+    expect(packager.keyFrame()).toBeUndefined()
+    publish(video(40, AVC.keyFrame(10)))
+    publish(video(80, AVC.frame()))
+    publish(video(120, AVC.keyFrame(20)))
+    publish(audio(120, AAC.frame()))
+    publish(video(160, AVC.frame()))
+    const [track, ...others] = await readMp4(packager.keyFrame() ?? Buffer.alloc(0))
+    expect(others).toEqual([])
+    expect(track).toMatchObject({ kind: 'video', width: 64, height: 48 })
+    expect(track?.samples.map(({ data }) => data.length)).toEqual([24])
+    packager.end()
+    expect(packager.keyFrame()).toBeUndefined()
   })
 })
 
@@ -106,7 +113,7 @@ describe('thumbnails', () => {
   test('wait for the first key frame', async () => {
     let isThere = false
     const thumbnails = thumbnailsOf(working())
-    thumbnails.start(channel('1', { keyFrame: () => (isThere ? Buffer.from('FLV\n') : undefined) }))
+    thumbnails.start(channel('1', { keyFrame: () => (isThere ? Buffer.from('MP4\n') : undefined) }))
     thumbnails.start(channel('2'))
     await until(() => thumbnails.find('2', { width: 1, height: 1 }) !== undefined)
     expect(counts(thumbnails)).toEqual([1, 0])
@@ -219,6 +226,6 @@ describe('thumbnails', () => {
     expect(Number(readFileSync(nice ?? '', 'utf8'))).toBeGreaterThanOrEqual(10)
     expect(readFileSync(words ?? '', 'utf8').trim()).toBe(ffmpegArguments().join(' '))
     expect(ffmpegArguments().join(' ')).toContain('-protocol_whitelist pipe ')
-    expect(ffmpegArguments().join(' ')).toContain(' -f flv -i pipe:0 ')
+    expect(ffmpegArguments().join(' ')).toContain(' -f mp4 -i pipe:0 ')
   })
 })

@@ -167,7 +167,7 @@ test('files that comments in the code point to are there, by their name or the e
   expect(gone).toEqual([])
 })
 
-test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128, D-130 to D-144, D-150 to D-162, D-170 to D-173 and D-180 to D-186, each once', () => {
+test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128, D-130 to D-144, D-150 to D-162, D-170 to D-173, D-180 to D-186, D-250 to D-264, each once', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   const numbers = [...text.matchAll(/^\*\*D-(\d+) /gm)].map(([, number]) => Number(number))
   const from = (first: number, last: number) =>
@@ -182,6 +182,7 @@ test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to
     ...from(160, 162),
     ...from(170, 173),
     ...from(180, 186),
+    ...from(250, 264),
   ]
   expect(numbers.toSorted((a, b) => a - b)).toEqual(expected)
 })
@@ -204,7 +205,10 @@ test('every problem is declared by an operation, or belongs to all of them, to p
   const unknownRoutes = readFileSync('src/http/endpoint/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
-  const broadcasts = ['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere']
+  const broadcasts = [
+    ...['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere'],
+    ...['broadcast_late', 'playlist_too_far', 'recording_runs'],
+  ]
   const sockets = ['upgrade_required', 'sockets_full']
   const others: readonly string[] = [
     ...['internal', 'malformed_host', 'malformed_form'],

@@ -6,6 +6,7 @@ import { operations } from '../../src/contract/index.ts'
 import { isReservedName } from '../../src/domain/reserved-names.ts'
 import { islandScripts } from '../../src/site/build/assets.ts'
 import { PAGES } from '../../src/site/pages.ts'
+import { pageHeaders } from '../../src/site/render/headers.ts'
 import { goLive, goOffline, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
 import { loggedIn } from '../support/browser/consent.ts'
@@ -26,6 +27,12 @@ async function open({ url }: TestServer, path: string, headers: Record<string, s
   return { status: response.status, headers: response.headers, html, text }
 }
 
+/** The properties of the player on a page. */
+function readPlayer(html: string): Record<string, unknown> {
+  const [, props = ''] = /data-island="player" data-props="([^"]*)"/.exec(html) ?? []
+  return JSON.parse(props.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&'))
+}
+
 const config = { rtmpListen: { host: '127.0.0.1', port: 0 }, reconnectGraceSeconds: 30 }
 
 onEachStore('the page of a channel', { config }, server => {
@@ -35,6 +42,16 @@ onEachStore('the page of a channel', { config }, server => {
     const client = await RtmpClient.connect(server().strand.rtmpPort ?? 0)
     expect(await client.publish(answer.body.data[0].stream_key)).toBe('NetStream.Publish.Start')
     return client
+  }
+
+  const askForBroadcast = async (user_id: string) => {
+    const { status, headers, html } = await open(
+      server(),
+      `/site/broadcast?user_id=${encodeURIComponent(user_id)}`,
+      { Accept: 'application/json' },
+    )
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
+    return JSON.parse(html).broadcast
   }
 
   test('200 offline: the name and the last videos, newest first; no script', async () => {
@@ -62,11 +79,13 @@ onEachStore('the page of a channel', { config }, server => {
     for (const isPublishing of [true, false]) {
       if (!isPublishing) {
         client.close()
-        while ((await fetch(`${server().url}/live/${channel.login}.flv`, { method: 'HEAD' })).ok)
-          await Bun.sleep(20)
+        while ((await askForBroadcast(channel.id)).isOnAir) await Bun.sleep(20)
       }
       const { headers, html, text } = await open(server(), `/${channel.login}`)
-      expect(html).toContain(`data-source="/live/${channel.login}.flv"`)
+      const source = `/live/${channel.login}.m3u8`
+      const broadcast = { source, isOnAir: isPublishing, recording: null, origin: null }
+      expect(readPlayer(html).broadcast).toEqual(broadcast)
+      expect(await askForBroadcast(channel.id)).toEqual(broadcast)
       expect(html).toContain(`<script type="module" src="${path}"></script>`)
       for (const fact of ['Reef &lt;at> dawn', channel.login, 'Viewers 0', 'Uptime 0:'])
         expect(text).toContain(fact)
@@ -76,6 +95,58 @@ onEachStore('the page of a channel', { config }, server => {
     }
     await server().control('DELETE', `/channels/${channel.id}/stream`)
     expect((await open(server(), `/${channel.login}`)).html).not.toContain('data-player')
+    expect(await askForBroadcast(channel.id)).toBeNull()
+  })
+
+  test('200 the status of a broadcast that runs, is away, moves to another node, or does not exist', async () => {
+    const { store } = server().strand.services
+    const { id, login } = await newChannel(server())
+    const id1 = { adapter: 'embedded', server: 'node-1', session: 'a' }
+    const id2 = { adapter: 'embedded', server: 'node-2', session: 'b' }
+    const ids = { user_id: id, stream_id: `7${id}`, video_id: `8${id}` }
+    const source = `/live/${login}.m3u8`
+    await store.commands.openSession({
+      ...id1,
+      ...ids,
+      watch_url: 'https://media-1.example',
+      now: Date.now(),
+    })
+    const origin = 'https://media-1.example'
+    expect(await askForBroadcast(id)).toEqual({ source, isOnAir: true, recording: null, origin })
+    await store.commands.noteRecording({ video_id: `8${id}`, url: origin })
+    const recording = `/videos/8${id}.m3u8`
+    expect(await askForBroadcast(id)).toEqual({ source, isOnAir: true, recording, origin })
+    await store.commands.closeSession({ ...id1, now: Date.now() })
+    expect(await askForBroadcast(id)).toEqual({ source, isOnAir: false, recording, origin })
+    const other = 'https://media-2.example'
+    await store.commands.openSession({ ...id2, ...ids, watch_url: other, now: Date.now() })
+    expect(await askForBroadcast(id)).toEqual({ source, isOnAir: true, recording, origin: other })
+    const { headers } = await open(server(), `/${login}`)
+    expect(headers.get('content-security-policy')).toContain(
+      `connect-src 'self' ${other}; media-src 'self' blob: ${other};`,
+    )
+    await store.commands.closeSession({ ...id2, now: Date.now() })
+    await server().control('DELETE', `/channels/${id}/stream`)
+    for (const user_id of [id, '999', '', 'x', "'"]) expect(await askForBroadcast(user_id)).toBeNull()
+  })
+
+  test('200 a running video plays what is recorded of it, if it is', async () => {
+    const { store } = server().strand.services
+    const { id, login } = await newChannel(server())
+    const session = { adapter: 'embedded', server: 'local', session: `running-${id}` }
+    const ids = { user_id: id, stream_id: `7${id}`, video_id: `8${id}`, watch_url: null }
+    await store.commands.openSession({ ...session, ...ids, now: Date.now() - 100_000 })
+    const path = `/videos/8${id}`
+    expect((await open(server(), path)).html).not.toContain('data-player')
+    await store.commands.noteRecording({ video_id: `8${id}`, url: '' })
+    const { html, text } = await open(server(), `${path}?t=0h1m2s`)
+    const { broadcast, start, seconds } = readPlayer(html)
+    expect(broadcast).toMatchObject({ source: `/live/${login}.m3u8`, recording: `${path}.m3u8` })
+    expect([start, Number(seconds) >= 99]).toEqual([62, true])
+    expect(text).toContain('Duration so far 1:')
+    await store.commands.closeSession({ ...session, now: Date.now() })
+    await server().control('DELETE', `/channels/${id}/stream`)
+    expect(readPlayer((await open(server(), path)).html)).toMatchObject({ recording: `${path}.mp4` })
   })
 
   test('200 live on a media server with a playback URL: a player for it, and its origin in the policy', async () => {
@@ -98,8 +169,14 @@ onEachStore('the page of a channel', { config }, server => {
       for (const isPublishing of [true, false]) {
         if (!isPublishing) await store.commands.closeSession({ ...session, now: startAt + 1000 })
         const { headers, html, text } = await open(server(), `/${login}`)
-        expect(html).toContain(`data-source="${source}${login}.m3u8"`)
-        expect(html).toContain(`data-login="${login}"`)
+        const { broadcast, channel } = readPlayer(html)
+        expect(broadcast).toEqual({
+          source: `${source}${login}.m3u8`,
+          isOnAir: isPublishing,
+          recording: null,
+          origin: origin.trim() || null,
+        })
+        expect(channel).toEqual({ id, login })
         expect(text).not.toContain('does not play on this page')
         expect(headers.get('content-security-policy')).toBe(
           `default-src 'none'; script-src 'self'; connect-src 'self'${origin}; media-src 'self' blob:${origin}; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'`,
@@ -202,12 +279,33 @@ onEachStore('the page of a channel', { config }, server => {
       url: 'https://media-2.example',
     })
     const { html, headers } = await open(server(), `/videos/${video}?t=0h1m2s`)
-    expect(html).toContain(`data-source="/videos/${video}.flv"`)
+    expect(readPlayer(html)).toMatchObject({ recording: `/videos/${video}.mp4`, start: 62, seconds: 100 })
     expect(html).toContain('max="100" step="1" value="62"')
-    expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://media-2.example;")
+    expect(headers.get('content-security-policy')).toContain(
+      "connect-src 'self' https://media-2.example; media-src 'self' blob: https://media-2.example;",
+    )
   })
 
-  test('200 markers are on the timeline for the owner and editors, and for no one else', async () => {
+  test('200 a file of another media server plays if browsers play its kind', async () => {
+    const { id } = await newChannel(server())
+    for (const [name, plays] of [
+      ['a.mp4', true],
+      ['a.webm', true],
+      ['a.M3U8', true],
+      ['a.flv', false],
+      ['a.mkv', false],
+    ] as const) {
+      const video = await newVideo(server(), { user_id: id, title: 'Night dive', seconds: 100 })
+      const url = `https://media-2.example/recordings/${name}`
+      await server().strand.services.store.commands.noteRecording({ video_id: video, url })
+      const { html } = await open(server(), `/videos/${video}`)
+      expect([name, html.includes('data-player')]).toEqual([name, plays])
+      if (plays) expect(readPlayer(html).recording).toBe(url)
+      else expect(html).toContain(`<a href="${url}">Download the recording</a>`)
+    }
+  })
+
+  test('200 markers are pins on the timeline, with their text, for every visitor', async () => {
     const owner = await newChannel(server())
     const editor = await newChannel(server())
     const other = await newChannel(server())
@@ -235,14 +333,38 @@ onEachStore('the page of a channel', { config }, server => {
       await person.holdSession(id)
       return (await person.open(path)).html
     }
-    for (const id of [owner.id, editor.id]) {
-      const html = await seenBy(id)
+    for (const html of [
+      await seenBy(owner.id),
+      await seenBy(editor.id),
+      await seenBy(other.id),
+      (await open(server(), path)).html,
+    ]) {
       expect(html).toContain('the &lt;b>jump&lt;/b>')
-      expect(html).toContain('class="ticks"')
+      expect(html).toMatch(/data-pin="[0-9]+" data-seek="[0-9]+" data-text="the end"/)
       expect(html).toMatch(new RegExp(`href="${path}\\?t=0h0m[0-9]+s" data-seek="[0-9]+"`))
     }
-    for (const html of [await seenBy(other.id), (await open(server(), path)).html])
-      expect([html.includes('jump'), html.includes('class="ticks"')]).toEqual([false, false])
+  })
+})
+
+describe('the policy of a page', () => {
+  const policyFor = (media: readonly (string | null | undefined)[]) =>
+    pageHeaders({ hasScript: true, media })['Content-Security-Policy'] ?? ''
+
+  test('names the origins that have video, each once, for scripts and for the video element (D-264)', () => {
+    const [node, bucket] = ['https://media-1.example:8443', 'https://bucket.example']
+    const policy = policyFor([
+      `${node}/node1`,
+      null,
+      `${node}/other`,
+      undefined,
+      '/path',
+      '',
+      `${bucket}/a/b`,
+    ])
+    expect(policy).toContain(`connect-src 'self' ${node} ${bucket};`)
+    expect(policy).toContain(`media-src 'self' blob: ${node} ${bucket};`)
+    expect(policyFor([])).toContain("connect-src 'self'; media-src 'self' blob:;")
+    expect(pageHeaders({ hasScript: false })['Content-Security-Policy']).not.toContain('media-src')
   })
 })
 

@@ -102,6 +102,10 @@ describe.skipIf(!canRun)('HLS of another media server in a real browser', () => 
     const before = await until(time, each => each > 0)
     await until(time, each => each > before + 0.5)
     expect(await other.page.evaluate('document.querySelector("video").currentSrc')).toBe(playlist)
+    const scripts = await other.page.evaluate<number[]>(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map(each => each.encodedBodySize)`,
+    )
+    expect([scripts.length > 3, Math.max(...scripts) < 50_000]).toEqual([true, true])
   })
 
   test('both viewers are counted', async () => {

@@ -396,6 +396,7 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'GET /': NO_ROWS,
   'POST /follow': follows,
   'POST /site/token': NO_ROWS,
+  'GET /site/broadcast': NO_ROWS,
   'GET /drops': NO_ROWS,
   'GET /studio': NO_ROWS,
   'GET /studio/{login}': NO_ROWS,

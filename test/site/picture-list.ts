@@ -11,6 +11,10 @@ export interface Places {
   readonly live: string
   readonly offline: string
   readonly video: string
+  /** A channel that plays on this site, and whose publisher is away. */
+  readonly waiting: string
+  /** A video with a recording and markers. */
+  readonly recorded: string
   readonly game: string
   readonly user: string
   /** A code that a device shows. */
@@ -30,6 +34,8 @@ export interface PagePicture {
   readonly without?: string
   /** An element that scripts add. */
   readonly waitFor?: string
+  /** A key that is pressed then. */
+  readonly press?: string
 }
 
 const at = (path: string) => (): string => path
@@ -52,6 +58,25 @@ export const PICTURES: readonly PagePicture[] = [
   { name: 'channel-offline', page: '/{login}', path: ({ offline }) => `/${offline}` },
   { name: 'channel-missing', page: '/{login}', path: at('/no_such_channel') },
   { name: 'video', page: '/videos/{video_id}', path: ({ video }) => `/videos/${video}?t=1m30s` },
+  {
+    name: 'player-waiting',
+    page: '/{login}',
+    path: ({ waiting }) => `/${waiting}`,
+    waitFor: '[data-state=loading] .message:not(:empty)',
+  },
+  {
+    name: 'player-recorded',
+    page: '/videos/{video_id}',
+    path: ({ recorded }) => `/videos/${recorded}?t=20m`,
+    waitFor: '[data-part=bar]:not([hidden])',
+  },
+  {
+    name: 'player-keys',
+    page: '/videos/{video_id}',
+    path: ({ recorded }) => `/videos/${recorded}`,
+    waitFor: '[data-part=bar]:not([hidden])',
+    press: '?',
+  },
   { name: 'log-in', page: '/login', path: at('/login') },
   { name: 'sign-up', page: '/signup', path: at('/signup') },
   { name: 'account', page: '/account', path: at('/account'), as: 'viewer' },

@@ -16,6 +16,7 @@ import { blockFontSheet } from '../support/browser/block-font.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { authorizeLink, CALLBACK } from '../support/browser/consent.ts'
 import { PictureBook, takePicture } from '../support/browser/pictures.ts'
+import { executeIn } from '../support/server.ts'
 import { type PagePicture, PEOPLE, type PersonName, PICTURES, type Places } from './picture-list.ts'
 
 const FOLDER = 'test/site/pictures'
@@ -46,7 +47,21 @@ const OTHER_FONTS = `<?xml version="1.0"?>
 
 /** Paths that answer with a file or with data for scripts. */
 const MAX_TRIES = 3
-const NO_PAGES = ['/studio/{login}/status', '/studio/{login}/markers/export', '/search/suggestions']
+const NO_PAGES = [
+  '/studio/{login}/status',
+  '/studio/{login}/markers/export',
+  '/search/suggestions',
+  '/site/broadcast',
+]
+
+/** What lists of the control API have of videos and streams. */
+interface Listed {
+  readonly id: string
+  readonly user_id?: string
+  readonly user_login?: string
+  readonly is_live?: boolean
+  readonly marker_count?: number
+}
 
 const namesOf = ({ name }: PagePicture) =>
   Object.keys(WIDTHS).flatMap(width => SCHEMES.map(scheme => `${name}-${width}-${scheme}`))
@@ -70,6 +85,7 @@ test('together the pictures are small', () => {
 })
 
 describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'strand-pictures-'))
   let demo: Demo
   let browser: Browser
   let book: PictureBook
@@ -79,6 +95,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
   beforeAll(async () => {
     demo = await serveDemo({
       port: 0,
+      data: folder,
       seed: 42,
       streams: 40,
       movingViewers: false,
@@ -93,6 +110,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
   afterAll(async () => {
     await browser?.close()
     await demo?.stop()
+    rmSync(folder, { recursive: true, force: true })
   })
 
   for (const picture of PICTURES)
@@ -212,7 +230,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
     return shift
   }
 
-  async function open(page: Page, { path, hidden, without, waitFor }: PagePicture): Promise<void> {
+  async function open(page: Page, { path, hidden, without, waitFor, press }: PagePicture): Promise<void> {
     await page.goto(demo.world.base_url + path(places), { waitUntil: 'load' })
     if (waitFor !== undefined) await page.locator(waitFor).first().waitFor({ state: 'attached' })
     if (without !== undefined)
@@ -221,6 +239,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       image.loading = 'eager'
       return image.decode().catch(() => undefined)
     })))`)
+    if (press !== undefined) await page.keyboard.press(press)
     if (hidden !== undefined) await page.addStyleTag({ content: `${hidden}{visibility:hidden}` })
   }
 
@@ -259,6 +278,8 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
     return page
   }
 
+  const execute = (statement: string) => executeIn({ folder, databaseUrl: undefined }, statement)
+
   async function findPlaces(world: Demo['world']): Promise<Places> {
     const call = async (method: string, path: string, body?: object) => {
       const response = await fetch(world.base_url + path, {
@@ -267,12 +288,22 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
         ...(body && { body: JSON.stringify(body) }),
       })
       if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
-      return ((await response.json()) as { data: { id: string }[] }).data
+      return ((await response.json()) as { data: Listed[] }).data
     }
     const loginOf = (id: string) => world.users.find(each => each.id === id)?.login ?? ''
     const { client } = world
     await call('PATCH', `/control/clients/${client.id}`, { redirect_uris: [CALLBACK] })
     const [video] = await call('GET', `/control/videos?user_id=${world.broadcaster.id}&first=1`)
+    const [recorded] = (await call('GET', '/control/videos?first=100')).filter(
+      each => !each.is_live && Number(each.marker_count) > 5,
+    )
+    await execute(`update videos set recording_url = '' where id = '${recorded?.id}'`)
+    const [waiting] = (await call('GET', '/control/streams?first=20')).slice(-1)
+    const at = new Date(NOW).toISOString()
+    await execute(
+      `insert into publish_sessions (adapter, server, session, user_id, stream_id, started_at, alive_at, ended_at, published_as)
+       values ('embedded', 'local', '1', '${waiting?.user_id}', '${waiting?.id}', '${at}', '${at}', '${at}', '')`,
+    )
     const device = await fetch(`${world.base_url}/oauth2/device`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: client.id, scopes: 'user:read:follows' }),
@@ -283,6 +314,8 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       live: world.broadcaster.login,
       offline: loginOf(world.offline.id),
       video: video?.id ?? '',
+      waiting: waiting?.user_login ?? '',
+      recorded: recorded?.id ?? '',
       game: world.game.id,
       user: world.viewer.id,
       deviceCode: user_code,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
-import { waitBefore } from '../../src/site/player/backoff.ts'
-import { startBehindGap } from '../../src/site/player/gaps.ts'
-import { rangesWithin } from '../../src/site/player/ranges.ts'
+import { waitBefore, waitForPublisher } from '../../src/site/player/backoff.ts'
+import { type FocusedKind, findKeyAction, KEY_LIST } from '../../src/site/player/keys.ts'
+import { changePreferences, readPreferences } from '../../src/site/player/preferences.ts'
 import { heartbeatTurns } from '../../src/site/player/send-heartbeats.ts'
 
 describe('the player', () => {
@@ -11,38 +11,12 @@ describe('the player', () => {
       500, 1000, 2000, 4000, 8000, 10_000, 10_000,
     ])
     expect([waitBefore(1, 0), waitBefore(1, 1)]).toEqual([750, 1250])
-  })
-
-  test('continues behind a gap, and only if it stands before one', () => {
-    const ranges = [
-      { start: 0, end: 10 },
-      { start: 14, end: 20 },
-    ]
-    expect([5, 9.9, 10, 12, 15, 19.9, 25].map(time => startBehindGap(ranges, time))).toEqual([
-      undefined,
-      14,
-      14,
-      14,
-      undefined,
-      undefined,
-      undefined,
-    ])
-  })
-
-  test('asks for ranges within the file', () => {
-    const file = { bytes: Number.POSITIVE_INFINITY }
-    const handler = new (rangesWithin(file))()
-    const rangeOf = (from: number, to = -1) => handler.getConfig('/videos/1.flv', { from, to }).headers
-    expect(rangeOf(0)).toEqual({})
-    expect(rangeOf(500)).toEqual({ Range: 'bytes=500-' })
-    file.bytes = 1000
-    expect(rangeOf(500, 700)).toEqual({ Range: 'bytes=500-700' })
-    expect(rangeOf(1000)).toEqual({ Range: 'bytes=996-' })
+    expect([waitForPublisher(0), waitForPublisher(1)]).toEqual([1500, 2500])
   })
 
   test('sends a heartbeat every 30 s while it plays, and starts another session only after a 401', async () => {
     const sent: string[] = []
-    let status = 204
+    let [status, counted] = [204, 0]
     const { playback } = createClient({
       baseUrl: 'http://localhost',
       retries: 0,
@@ -54,7 +28,13 @@ describe('the player', () => {
         return new Response(status === 204 ? null : '{}', { status })
       },
     })
-    const turn = heartbeatTurns('lunar_otter', () => playback)
+    const turn = heartbeatTurns(
+      'lunar_otter',
+      () => playback,
+      () => {
+        counted += 1
+      },
+    )
     const sentWithin = async (from: number, to: number, isPlaying = true) => {
       sent.length = 0
       for (let second = from; second < to; second++) await turn(isPlaying, second * 1000)
@@ -64,12 +44,97 @@ describe('the player', () => {
     const beat = '/playback/heartbeat {"session":"session-1"}'
     expect(await sentWithin(0, 5, false)).toEqual([])
     expect(await sentWithin(5, 65)).toEqual([started, beat, beat])
+    expect(counted).toBe(2)
     expect(await sentWithin(65, 200, false)).toEqual([])
     status = 503
     expect(await sentWithin(200, 230)).toEqual([beat])
     status = 401
     expect(await sentWithin(230, 260)).toEqual([beat])
+    expect(counted).toBe(2)
     status = 204
     expect(await sentWithin(260, 320)).toEqual([started, beat, beat])
+  })
+
+  test('remembers volume, mute and theatre mode, whatever the storage has, or where there is none', () => {
+    const defaults = { volume: 1, isMuted: false, isTheatre: false }
+    let stored: string | null = null
+    const storage = {
+      getItem: () => stored,
+      setItem: (_: string, value: string) => {
+        stored = value
+      },
+    }
+    expect(readPreferences(() => storage)).toEqual(defaults)
+    changePreferences({ volume: 0.4, isMuted: true }, () => storage)
+    changePreferences({ isTheatre: true }, () => storage)
+    expect(readPreferences(() => storage)).toEqual({ volume: 0.4, isMuted: true, isTheatre: true })
+    for (const text of [
+      '',
+      'null',
+      '[]',
+      '7',
+      '{',
+      '{"volume":7}',
+      '{"volume":"1","isMuted":"yes"}',
+      '{"volume":-1}',
+    ]) {
+      stored = text
+      expect([text, readPreferences(() => storage)]).toEqual([text, defaults])
+    }
+    const forbidden = () => {
+      throw new Error('no storage')
+    }
+    expect(readPreferences(forbidden)).toEqual(defaults)
+    expect(() => changePreferences({ volume: 0 }, forbidden)).not.toThrow()
+  })
+
+  test('has the keys that people know, except where what has the focus uses them', () => {
+    const act = (key: string, focused: FocusedKind = 'none') => findKeyAction(key, focused)
+    expect(['k', 'K', ' ', 'm', 'f', 't', 'i', '?'].map(key => act(key)?.act)).toEqual([
+      'toggle',
+      'toggle',
+      'toggle',
+      'mute',
+      'fullscreen',
+      'theatre',
+      'picture',
+      'keys',
+    ])
+    expect(['j', 'l', 'ArrowLeft', 'ArrowRight'].map(key => act(key))).toEqual(
+      [-10, 10, -5, 5].map(by => ({ act: 'seek', by })),
+    )
+    expect([act('ArrowUp'), act('ArrowDown')]).toEqual([
+      { act: 'volume', by: 0.05 },
+      { act: 'volume', by: -0.05 },
+    ])
+    expect([act('0'), act('7')]).toEqual([
+      { act: 'jump', share: 0 },
+      { act: 'jump', share: 0.7 },
+    ])
+    for (const key of ['q', 'Enter', 'Tab', 'Escape', '10', '', 'constructor', '__proto__'])
+      expect([key, act(key)]).toEqual([key, undefined])
+    for (const key of ['k', ' ', 'm', '5', 'ArrowUp', '?'])
+      expect([key, act(key, 'text')]).toEqual([key, undefined])
+    expect([act(' ', 'button'), act('k', 'button')?.act, act('ArrowLeft', 'button')?.act]).toEqual([
+      undefined,
+      'toggle',
+      'seek',
+    ])
+    expect([act('ArrowUp', 'slider'), act('m', 'slider')?.act]).toEqual([undefined, 'mute'])
+  })
+
+  test('lists every key that does something', () => {
+    const names = new Map([
+      ['Space', ' '],
+      ['←', 'ArrowLeft'],
+      ['→', 'ArrowRight'],
+      ['↑', 'ArrowUp'],
+      ['↓', 'ArrowDown'],
+    ])
+    const listed = KEY_LIST.flatMap(({ keys }) => keys).map(key => names.get(key) ?? key)
+    const all = [...'abcdefghijklmnopqrstuvwxyz?', ...names.values()].filter(key =>
+      findKeyAction(key, 'none'),
+    )
+    expect(listed.filter(key => !/[0-9…]/.test(key)).sort()).toEqual(all.sort())
   })
 })

@@ -51,8 +51,8 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
 
   function watch(each: Page): void {
     each.on('console', message => {
-      // A form that was refused, and a broadcast whose encoder is away, are meant.
-      const isMeant = /status of 400/.test(message.text()) || message.location().url.endsWith('.flv')
+      // A form that was refused is meant.
+      const isMeant = /status of 400/.test(message.text())
       if (['error', 'warning'].includes(message.type()) && !isMeant) violations.push(message.text())
     })
     each.on('pageerror', error => violations.push(String(error)))
@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     await page.getByText('Your channel has a new stream key.').waitFor()
     const key = await copy('the stream key')
     expect([key.length, key === old]).toEqual([old?.length ?? 0, false])
-    expect((await fetch(`${server.url}/live/${LOGIN}.flv`, { method: 'HEAD' })).ok).toBe(true)
+    expect((await fetch(`${server.url}/live/${LOGIN}.m3u8`, { method: 'HEAD' })).ok).toBe(true)
   })
 
   test('the end: offline again, and the marker is on the timeline of the video', async () => {
@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     await page.reload()
     await page.locator('.video-rows a').first().click()
     await page.getByText('the jump').waitFor()
-    expect(await page.locator('.ticks path').count()).toBe(1)
+    expect(await page.locator('.pin').count()).toBe(1)
   })
 
   test('drops, and everything without a script', async () => {

@@ -309,21 +309,24 @@ onEachStore('the studio', { config }, server => {
     }
     await store.commands.openSession(session)
     const statusOf = async () => JSON.parse(await text(editor, `${studio()}/status`))
-    expect(await statusOf()).toEqual({ encoder: null, playsHere: true, node: 'https://node-2.example' })
+    const { user_login } = (await store.streams.of(owner.id)) ?? {}
+    const origin = 'https://node-2.example'
+    const broadcast = { source: `/live/${user_login}.m3u8`, isOnAir: true, recording: null, origin }
+    expect(await statusOf()).toEqual({ encoder: null, broadcast })
     const status = { kilobits_per_second: 5900, frames_per_second: 60, width: 1920, height: 1080 }
     await store.commands.reportEncoders({ ...id, encoders: [{ session: id.session, status }] })
-    expect(await statusOf()).toEqual({ encoder: status, playsHere: true, node: 'https://node-2.example' })
+    expect(await statusOf()).toEqual({ encoder: status, broadcast })
     const { headers, html } = await editor.person.open(studio())
     expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://node-2.example;")
     expect(html).toContain('5.9 Mbit/s')
-    expect(html).not.toContain('embedded media server only')
+    expect(html).not.toContain('What your encoder sends')
     await store.commands.closeSession({ ...id, now: Date.now() })
-    expect((await statusOf()).encoder).toBeNull()
+    expect(await statusOf()).toEqual({ encoder: null, broadcast: { ...broadcast, isOnAir: false } })
     const elsewhere = { adapter: 'generic', server: 'edge', session: 'a', watch_url: null, now: Date.now() }
     await store.commands.openSession({ ...session, ...elsewhere })
-    expect(await statusOf()).toEqual({ encoder: null, playsHere: false, node: null })
+    expect(await statusOf()).toEqual({ encoder: null, broadcast: null })
     expect((await editor.person.open(studio())).html).toContain(
-      'The preview, and what your encoder sends, are shown for broadcasts on the embedded media server only.',
+      'What your encoder sends is shown here, for broadcasts on the embedded media server.',
     )
     await store.commands.closeSession({ ...elsewhere })
   })

@@ -222,8 +222,11 @@ function isUsual({ seed, streams }: typeof WORLD, config: Partial<Config> = {}):
 }
 
 /** Runs a statement on a store, past any server, and gives its rows. */
-// biome-ignore lint/suspicious/noExplicitAny: see Answer.body
-export async function executeIn({ folder, databaseUrl }: StorePlace, statement: string): Promise<any[]> {
+export async function executeIn(
+  { folder, databaseUrl }: Pick<StorePlace, 'folder' | 'databaseUrl'>,
+  statement: string,
+  // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+): Promise<any[]> {
   if (databaseUrl === undefined) {
     using connection = new Sqlite(join(folder, 'strand.db'))
     connection.run('pragma busy_timeout = 5000')

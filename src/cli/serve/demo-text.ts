@@ -96,11 +96,11 @@ function goingLive({ rtmp, base_url }: World): string {
 
   ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
 
-Watch it in a browser, on the home page or here, or in a player for FLV:
+Watch it in a browser, on the home page or here, or in another player:
 
   ${base_url}/${login}
 
-  ffplay ${base_url}/live/${login}.flv
+  ffplay ${base_url}/live/${login}.m3u8
 
 `
 }

@@ -9,7 +9,7 @@ export const createPlaybackSession = defineOperation('POST /playback/session', {
   id: 'CreatePlaybackSession',
   summary: 'Start a playback session, whose heartbeats count a viewer.',
   description:
-    'For players of streams whose media server does not count viewers, such as HLS behind a cache. Give either `login`, for a live stream, or `video_id`. Sessions of videos are accepted and not counted.',
+    'For players of live streams and videos. Give either `login`, for a live stream, or `video_id`. Sessions of videos are accepted and not counted.',
   access: open,
   body: Type.Object({
     login: Type.Optional(Type.String({ minLength: 1, maxLength: 25 })),

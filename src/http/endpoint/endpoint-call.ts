@@ -39,6 +39,10 @@ export class EndpointCall implements Call<Operation> {
     return this.#context.authorization
   }
 
+  get userAgent(): string {
+    return this.#context.headers.get('user-agent') ?? ''
+  }
+
   get address(): () => string {
     return this.#context.address
   }

@@ -30,7 +30,7 @@ export function answerPicture(
   const name = readImagePath(context.path)
   if (name === undefined || isRefusal(name)) return name
   return thumbnails === undefined
-    ? answerImage(images, name, context)
+    ? answerDrawn(sources, name, context)
     : answerWithThumbnail(name, { ...sources, thumbnails }, context)
 }
 
@@ -40,13 +40,25 @@ async function answerWithThumbnail(
   sources: PictureSources & { readonly thumbnails: Thumbnails },
   context: RequestContext,
 ): Promise<Response> {
-  if (!mayHaveThumbnail(name)) return answerImage(sources.images, name, context)
+  if (!mayHaveThumbnail(name)) return answerDrawn(sources, name, context)
   const thumbnail = await answerThumbnail(name, sources, context)
   if (thumbnail !== undefined) return thumbnail
-  const drawn = await answerImage(sources.images, name, context)
+  const drawn = await answerDrawn(sources, name, context)
   drawn.headers.set('Cache-Control', cacheControl(name))
   drawn.headers.set('Vary', 'Sec-Fetch-Site')
   return drawn
+}
+
+/** In a demo, channels and videos show a moment of what they play. */
+async function answerDrawn(
+  { images, services: { demo } }: PictureSources,
+  name: ImageName,
+  context: RequestContext,
+): Promise<Response> {
+  const { kind, id } = name
+  const isPlayed = kind === 'channels' || kind === 'videos'
+  const scene = isPlayed ? await demo?.video?.scene(kind, id) : undefined
+  return answerImage(images, scene === undefined ? name : { ...name, kind: 'scenes', id: scene }, context)
 }
 
 type ImageRequest = Pick<RequestContext, 'path' | 'headers' | 'requestId' | 'address'>

@@ -25,5 +25,6 @@ export function redirectTo(
   headers: Readonly<Record<string, string>>,
 ): Response | undefined {
   if (url === '' || url === mediaUrl || search.split('&').includes(MARK)) return undefined
-  return new Response(null, { status: 307, headers: { ...headers, Location: `${url}${path}?${MARK}` } })
+  const location = `${url}${path}${path.includes('?') ? '&' : '?'}${MARK}`
+  return new Response(null, { status: 307, headers: { ...headers, Location: location } })
 }

@@ -82,9 +82,9 @@ export class Publisher {
     this.#status('status', 'NetStream.Publish.Start', 'publishing')
   }
 
-  refuse(): void {
+  refuse(reason = 'the stream key is not valid'): void {
     this.#state = 'idle'
-    this.#status('error', 'NetStream.Publish.BadName', 'the stream key is not valid')
+    this.#status('error', 'NetStream.Publish.BadName', reason)
   }
 
   /** A connection that may not publish cannot make the server keep or parse much. */

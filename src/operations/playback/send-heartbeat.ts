@@ -4,10 +4,11 @@ import { implement } from '../implement.ts'
 
 export const handleSendHeartbeat = implement(
   sendHeartbeat,
-  ({ body, address }, { playbackSessions, heartbeats, clock }) => {
+  async ({ body, address, userAgent }, { playbackSessions, heartbeats, clock, demo }) => {
     const session = playbackSessions.open(body.session, clock.now())
     if (session === undefined) return refuse('invalid_session')
-    heartbeats.beat(session, address())
+    if (!(await demo?.video?.hasInventedViewers(session.user_id)))
+      heartbeats.beat(session, address(), userAgent)
     return undefined
   },
 )

@@ -12,7 +12,7 @@ export type Bundle = Readonly<Record<string, string>>
 
 /** The licences ask for a notice in copies. */
 const LICENCES =
-  '/*! Contains mpegts.js (c) Bilibili, zheng qian, hls.js (c) Dailymotion, Brightcove: Apache License 2.0; preact (c) Jason Miller, es6-promise (c) Yehuda Katz et al., events (c) Joyent, uPlot (c) Leon Sorokin: MIT */'
+  '/*! Contains hls.js (c) Dailymotion, Brightcove: Apache License 2.0; preact (c) Jason Miller, uPlot (c) Leon Sorokin: MIT */'
 
 /** A script per island. What several use is in files that they share; what is imported on demand is in files as well. */
 export const bundleScripts = (): Promise<Bundle> =>

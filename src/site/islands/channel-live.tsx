@@ -11,6 +11,7 @@ import { Tags } from '../components/tags.tsx'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
+import { useOwnViewer } from '../scripts/own-viewer.ts'
 import { useServerTime } from '../scripts/server-time.ts'
 
 const REFRESH_MILLISECONDS = 5000
@@ -35,6 +36,7 @@ export const ChannelLive = island(
       const { data } = await api().helix.getStreams({ user_id: [channel.id] })
       setLive(data[0])
     })
+    const viewers = useOwnViewer(live?.viewer_count ?? 0)
     const { display_name } = channel
     if (live === undefined)
       return <Header channel={channel} title={display_name} byline="Offline" following={following} />
@@ -57,7 +59,7 @@ export const ChannelLive = island(
         below={<Tags tags={live.tags} />}
         numbers={
           <Facts>
-            <Fact name="Viewers">{live.viewer_count.toLocaleString('en-US')}</Fact>
+            <Fact name="Viewers">{viewers.toLocaleString('en-US')}</Fact>
             <Fact name="Uptime">
               <time datetime={live.started_at}>{clockTime(seconds)}</time>
             </Fact>

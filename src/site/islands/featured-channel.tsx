@@ -8,6 +8,7 @@ import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
 import { shortCount } from '../format/numbers.ts'
 import { uptime } from '../format/times.ts'
+import type { Broadcast } from '../player/broadcast.ts'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
@@ -15,8 +16,8 @@ import { useServerTime } from '../scripts/server-time.ts'
 
 interface FeaturedChannelProps {
   readonly stream: ShownStream
-  /** Whether this site has its video. */
-  readonly plays: boolean
+  /** Its video, if this site has it. */
+  readonly broadcast?: Broadcast
   /** The time of the server, in milliseconds since 1970. */
   readonly now: number
 }
@@ -41,7 +42,7 @@ export const FeaturedChannel = island(
     return (
       <section class="panel featured" aria-label="Featured channel">
         <span class="shot">
-          <Screen user_id={user_id} login={user_login} name={user_name} plays={props.plays && !hasEnded} />
+          <Screen user_id={user_id} name={user_name} broadcast={hasEnded ? undefined : props.broadcast} />
           {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
         </span>
         <div class="text">
@@ -77,19 +78,19 @@ export const FeaturedChannel = island(
 
 interface ScreenProps {
   readonly user_id: string
-  readonly login: string
   readonly name: string
-  readonly plays: boolean
+  readonly broadcast: Broadcast | undefined
 }
 
 /** Plays by itself, unless the reader asks for less motion or less data; a button stops and starts it. */
-function Screen({ user_id, login, name, plays }: ScreenProps) {
+function Screen({ user_id, name, broadcast }: ScreenProps) {
+  const plays = broadcast !== undefined
   const [isPlaying, setIsPlaying] = useState(false)
   useEffect(() => setIsPlaying(plays && !wantsLess()), [plays])
   return (
     <>
-      {plays && isPlaying ? (
-        <Preview user_id={user_id} login={login} label={`${name}, muted`} />
+      {broadcast && isPlaying ? (
+        <Preview user_id={user_id} broadcast={broadcast} label={`${name}, muted`} />
       ) : (
         <img src={`/images/channels/${user_id}-1280x720.png`} width="1280" height="720" alt="" />
       )}

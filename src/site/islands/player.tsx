@@ -2,25 +2,26 @@
 /** The player. The server renders its parts; without a script it shows a picture and where the video is. */
 import { useEffect, useRef } from 'preact/hooks'
 import { clockTime } from '../../kit/time/clock-time.ts'
+import type { Broadcast } from '../player/broadcast.ts'
+import { KEY_LIST } from '../player/keys.ts'
 import { island } from '../scripts/island.tsx'
 
 interface PlayerProps {
-  /** The path of the FLV, or the URL of the HLS playlist. */
-  readonly source: string
-  readonly protocol?: 'flv' | 'hls'
-  /** The channel of a live broadcast: whether it is still live, and who watches it. */
-  readonly channel?: { readonly id: string; readonly login: string }
+  readonly channel: { readonly id: string; readonly login: string }
   readonly poster: string
   /** What is played, for people who cannot see it. */
   readonly label: string
-  /** Absent: a live broadcast. */
-  readonly recording?: Recording
-}
-
-interface Recording {
+  /** How long the recording is, or the broadcast is so far. */
   readonly seconds: number
-  readonly start: number
-  readonly markers: readonly PlayerMarker[]
+  /** When the broadcast began, in milliseconds since 1970. */
+  readonly startedAt: number
+  /** While it runs. */
+  readonly broadcast?: Broadcast
+  /** The file or the playlist of a recording that is closed. */
+  readonly recording?: string
+  /** Where to begin, in seconds. Absent: live. */
+  readonly start?: number
+  readonly markers?: readonly PlayerMarker[]
 }
 
 export interface PlayerMarker {
@@ -36,6 +37,13 @@ const WAVES = 'M15 9.200a4 4 0 0 1 0 5.600M17.600 6.600a7.600 7.600 0 0 1 0 10.8
 const CROSS = 'm15.5 9.5 5 5m0-5-5 5'
 const ENLARGE = 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5'
 const REDUCE = 'M9 4v5H4M15 4v5h5M9 20v-5H4M15 20v-5h5'
+const FRAME = 'M3 6h18v12H3z'
+const WIDE = 'm8 9.500-2.500 2.500 2.500 2.500m8-5 2.500 2.500-2.500 2.500'
+const NARROW = 'm5.500 9.500 2.500 2.500-2.500 2.500m13-5-2.500 2.500 2.500 2.500'
+const SCREEN = 'M20.500 10V5h-17v14H10'
+const SMALL = 'M13 13h8.500v6H13z'
+const KEYBOARD = 'M3 7h18v10H3zM7 10.500h.01M10.300 10.500h.01M13.700 10.500h.01M17 10.500h.01M8 14h8'
+const RATES = [0.5, 0.75, 1, 1.25, 1.5, 2]
 
 const PartIcon = ({ name, fill, lines }: { name: string; fill?: string; lines?: string }) => (
   <svg class={name} viewBox="0 0 24 24" aria-hidden="true">
@@ -45,99 +53,176 @@ const PartIcon = ({ name, fill, lines }: { name: string; fill?: string; lines?: 
 )
 
 /** The script works on the parts by name. It renders once: what changes afterwards is up to `player/`. */
-export const Player = island(
-  'player',
-  function Player({ source, protocol, channel, poster, label, recording }: PlayerProps) {
-    const root = useRef<HTMLDivElement>(null)
-    useEffect(() => {
-      const element = root.current
-      if (element === null) return
-      const player = protocol === 'hls' ? import('../player/start-hls.ts') : import('../player/start.ts')
-      void player.then(({ startPlayer }) => startPlayer(element))
-    }, [])
-    return (
-      // biome-ignore lint/a11y/useSemanticElements: a player is no set of form fields
-      <div
-        ref={root}
-        class="player"
-        data-player={recording === undefined ? 'live' : 'recording'}
-        data-source={source}
-        data-user={channel?.id}
-        data-login={channel?.login}
-        data-state="idle"
-        role="group"
-        aria-label="Player"
-      >
-        {/* biome-ignore lint/a11y/useMediaCaption: broadcasts have no captions */}
-        <video data-part="video" playsInline preload="none" poster={poster} aria-label={label} />
-        <div class="shade" data-part="shade" />
-        <p class="message" data-part="message" role="status" />
-        <button class="start" data-part="start" type="button" aria-label="Play" hidden>
-          <PartIcon name="play" fill={PLAY} />
-        </button>
-        <button class="unmute" data-part="unmute" type="button" hidden>
-          <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
-          Unmute
-        </button>
-        <div class="controls" data-part="bar" hidden>
-          <button data-part="toggle" type="button" aria-label="Play">
+export const Player = island('player', function Player(props: PlayerProps) {
+  const { channel, poster, label, seconds, startedAt, broadcast, recording, start, markers = [] } = props
+  const root = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = root.current
+    if (element === null) return
+    const options = { user_id: channel.id, seconds, startedAt, broadcast, recording, start }
+    const login = broadcast && !broadcast.hasInventedViewers ? channel.login : undefined
+    void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element, options, login))
+  }, [])
+  const source = broadcast?.source ?? recording ?? ''
+  const isLive = start === undefined
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a player is no set of form fields
+    <div
+      ref={root}
+      class="player"
+      data-player={broadcast === undefined ? 'recording' : 'live'}
+      data-mode={isLive ? 'live' : 'recorded'}
+      data-state="idle"
+      role="group"
+      aria-label="Player"
+    >
+      {/* biome-ignore lint/a11y/useMediaCaption: broadcasts have no captions */}
+      <video data-part="video" playsInline preload="none" poster={poster} aria-label={label} />
+      <div class="shade" data-part="shade" />
+      <p class="message" data-part="message" role="status" />
+      <p class="hint" data-part="hint" role="status" />
+      <button class="start" data-part="start" type="button" aria-label="Play" hidden>
+        <PartIcon name="play" fill={PLAY} />
+      </button>
+      <button class="unmute" data-part="unmute" type="button" hidden>
+        <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+        Unmute
+      </button>
+      <div class="controls" data-part="bar" hidden>
+        <Timeline seconds={seconds} start={start ?? seconds} markers={markers} isHidden={isLive} />
+        <div class="buttons">
+          <button data-part="toggle" type="button" aria-label="Play" title="Play or pause (k)">
             <PartIcon name="play" fill={PLAY} />
             <PartIcon name="pause" fill={PAUSE} />
           </button>
-          {recording !== undefined && <Times {...recording} />}
-          <button data-part="mute" type="button" aria-label="Mute" aria-pressed="false">
-            <PartIcon name="sound" fill={SPEAKER} lines={WAVES} />
-            <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+          <span class="volume">
+            <button data-part="mute" type="button" aria-label="Mute" aria-pressed="false" title="Mute (m)">
+              <PartIcon name="sound" fill={SPEAKER} lines={WAVES} />
+              <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+            </button>
+            <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume" />
+          </span>
+          <button class="to-live" data-part="live" type="button" hidden={broadcast === undefined}>
+            Live
           </button>
-          <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume" />
-          {recording === undefined && (
-            <>
-              <span class="on-air">Live</span>
-              <span class="gap" />
-            </>
-          )}
-          <button data-part="fullscreen" type="button" aria-label="Full screen" aria-pressed="false">
+          <span class="time">
+            <span data-part="position">{clockTime(start ?? seconds)}</span>
+            <span class="whole">
+              {' / '}
+              <span data-part="duration">{clockTime(seconds)}</span>
+            </span>
+          </span>
+          <span class="gap" />
+          <select class="rate" data-part="rate" aria-label="Speed" title="Speed">
+            {RATES.map(rate => (
+              <option key={rate} value={rate} selected={rate === 1}>
+                {rate}×
+              </option>
+            ))}
+          </select>
+          <button class="at-desk" data-part="keys" type="button" aria-label="Keys" title="Keys (?)">
+            <PartIcon name="keyboard" lines={KEYBOARD} />
+          </button>
+          <button
+            data-part="picture"
+            type="button"
+            aria-label="Picture in picture"
+            aria-pressed="false"
+            title="Picture in picture (i)"
+            hidden
+          >
+            <PartIcon name="small" lines={SCREEN} fill={SMALL} />
+          </button>
+          <button
+            class="at-desk"
+            data-part="theatre"
+            type="button"
+            aria-label="Theatre mode"
+            aria-pressed="false"
+            title="Theatre mode (t)"
+          >
+            <PartIcon name="enlarge" lines={FRAME + WIDE} />
+            <PartIcon name="reduce" lines={FRAME + NARROW} />
+          </button>
+          <button
+            data-part="fullscreen"
+            type="button"
+            aria-label="Full screen"
+            aria-pressed="false"
+            title="Full screen (f)"
+          >
             <PartIcon name="enlarge" lines={ENLARGE} />
             <PartIcon name="reduce" lines={REDUCE} />
           </button>
         </div>
-        <noscript>
-          <p class="message">
-            Watching here needs JavaScript. Players such as VLC and ffplay open <a href={source}>{source}</a>.
-          </p>
-        </noscript>
       </div>
-    )
-  },
-)
-
-const Times = ({ seconds, start, markers }: Recording) => (
-  <>
-    <div class="timeline">
-      <input
-        type="range"
-        data-part="seek"
-        min="0"
-        max={Math.max(seconds, 1)}
-        step="1"
-        value={start}
-        aria-label="Position"
-        aria-valuetext={clockTime(start)}
-      />
-      {markers.length > 0 && <Ticks seconds={seconds} markers={markers} />}
+      <KeyList />
+      <noscript>
+        <p class="message">
+          Watching here needs JavaScript. Players such as VLC and ffplay open <a href={source}>{source}</a>.
+        </p>
+      </noscript>
     </div>
-    <span class="time">
-      <span data-part="position">{clockTime(start)}</span> /{' '}
-      <span data-part="duration">{clockTime(seconds)}</span>
-    </span>
-  </>
+  )
+})
+
+interface TimelineProps {
+  readonly seconds: number
+  readonly start: number
+  readonly markers: readonly PlayerMarker[]
+  readonly isHidden: boolean
+}
+
+/** The pins are for the pointer: the list of markers below the player has the same for the keyboard. */
+const Timeline = ({ seconds, start, markers, isHidden }: TimelineProps) => (
+  <div class="timeline" data-part="timeline" hidden={isHidden}>
+    <input
+      type="range"
+      data-part="seek"
+      min="0"
+      max={Math.max(seconds, 1)}
+      step="1"
+      value={start}
+      aria-label="Position"
+      aria-valuetext={clockTime(start)}
+    />
+    <div class="track" data-part="track" aria-hidden="true">
+      {markers.map(marker => (
+        <button
+          key={marker.id}
+          class="pin"
+          type="button"
+          tabIndex={-1}
+          data-pin={marker.seconds}
+          data-seek={marker.seconds}
+          data-text={marker.description || 'Marker'}
+        />
+      ))}
+      <p class="tip" data-part="tip" hidden>
+        <span data-part="tip-text" />
+        <span class="num" data-part="tip-time" />
+      </p>
+    </div>
+  </div>
 )
 
-/** Where the markers are; their list is below the player. */
-const Ticks = ({ seconds, markers }: Pick<Recording, 'seconds' | 'markers'>) => (
-  <svg class="ticks" viewBox={`0 0 ${Math.max(seconds, 1)} 10`} preserveAspectRatio="none" aria-hidden="true">
-    {markers.map(marker => (
-      <path key={marker.id} d={`M${marker.seconds} 0V10`} vector-effect="non-scaling-stroke" />
-    ))}
-  </svg>
+const KeyList = () => (
+  <dialog class="key-list" data-part="key-list" aria-labelledby="keys-heading">
+    <form method="dialog">
+      <h2 id="keys-heading">Keys</h2>
+      <button class="close" type="submit" aria-label="Close">
+        <PartIcon name="close" lines="m6 6 12 12m0-12L6 18" />
+      </button>
+    </form>
+    <dl>
+      {KEY_LIST.map(({ keys, does }) => (
+        <div key={does}>
+          <dt>{does}</dt>
+          <dd>
+            {keys.map(key => (key === '…' ? <span key={key}>{key}</span> : <kbd key={key}>{key}</kbd>))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </dialog>
 )

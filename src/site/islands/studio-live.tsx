@@ -8,6 +8,7 @@ import { addPoint, type History, keepHistory, keptHistory, readHistory } from '.
 import { Fact, Facts } from '../components/facts.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
+import type { Broadcast } from '../player/broadcast.ts'
 import { api } from '../scripts/api.ts'
 import { everyFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
@@ -22,13 +23,14 @@ interface StudioLiveProps {
   readonly now: number
   readonly stream?: ShownStream
   readonly encoder?: EncoderStatus
-  /** Whether the broadcast can be played by this site. */
-  readonly playsHere: boolean
-  /** The node that has the broadcast, if there are several: the policy of the page allows this one only. */
-  readonly node: string | null
+  /** Its video, if this site can play it. */
+  readonly broadcast?: Broadcast
 }
 
-type Status = Pick<StudioLiveProps, 'playsHere' | 'node'> & { readonly encoder: EncoderStatus | null }
+interface Status {
+  readonly encoder: EncoderStatus | null
+  readonly broadcast: Broadcast | null
+}
 
 const REFRESH_MILLISECONDS = 3000
 
@@ -37,8 +39,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
   const [stream, setStream] = useState(props.stream)
   const [status, setStatus] = useState<Status>({
     encoder: props.encoder ?? null,
-    playsHere: props.playsHere,
-    node: props.node,
+    broadcast: props.broadcast ?? null,
   })
   const [history, setHistory] = useState<History>(() => readHistory(props.stream, props.now))
   const now = useServerTime(props.now, 1000)
@@ -74,12 +75,12 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
             Open the channel
           </a>
         </div>
-        {status.playsHere && status.node !== null && status.node !== props.node ? (
+        {isElsewhere(status.broadcast, props.broadcast) ? (
           <p class="quiet">
             Your broadcast arrives. <a href={`/studio/${login}`}>Load the page again</a> to see the preview.
           </p>
         ) : (
-          <BroadcastPreview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
+          <BroadcastPreview key={stream.id} user_id={user_id} broadcast={status.broadcast} />
         )}
         <Facts>
           <Fact name="watching">{stream.viewer_count.toLocaleString('en-US')}</Fact>
@@ -90,9 +91,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
         </Facts>
         {status.encoder === null && (
           <p class="quiet small">
-            {status.playsHere
-              ? 'What your encoder sends appears here within five seconds.'
-              : 'The preview, and what your encoder sends, are shown for broadcasts on the embedded media server only.'}
+            What your encoder sends is shown here, for broadcasts on the embedded media server.
           </p>
         )}
       </section>
@@ -108,6 +107,10 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
     </>
   )
 })
+
+/** Whether the broadcast comes from an origin that the policy of the page does not allow. */
+const isElsewhere = (now: Broadcast | null, then: Broadcast | undefined): boolean =>
+  now !== null && now.origin !== null && now.origin !== then?.origin
 
 function EncoderFacts(encoder: EncoderStatus) {
   const { width, height, frames_per_second, video_codec, audio_codec } = encoder
@@ -129,25 +132,17 @@ function bitrate(kilobits: number): string {
   return kilobits < 1000 ? `${kilobits} kbit/s` : `${(kilobits / 1000).toFixed(1)} Mbit/s`
 }
 
-function BroadcastPreview({
-  user_id,
-  login,
-  playsHere,
-}: {
-  user_id: string
-  login: string
-  playsHere: boolean
-}) {
+function BroadcastPreview({ user_id, broadcast }: { user_id: string; broadcast: Broadcast | null }) {
   const [isShown, setIsShown] = useState(true)
   const poster = `/images/channels/${user_id}-1280x720.png`
   return (
     <div class="preview">
-      {playsHere && isShown ? (
-        <Preview user_id={user_id} login={login} label="Preview of the broadcast, muted" />
+      {broadcast && isShown ? (
+        <Preview user_id={user_id} broadcast={broadcast} label="Preview of the broadcast, muted" />
       ) : (
         <img src={poster} width="1280" height="720" alt="" />
       )}
-      {playsHere && (
+      {broadcast && (
         <button type="button" class="small-button on-picture" onClick={() => setIsShown(!isShown)}>
           {isShown ? 'Hide preview' : 'Show preview'}
         </button>

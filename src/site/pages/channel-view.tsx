@@ -5,12 +5,8 @@ import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'
 import { Player } from '../islands/player.tsx'
+import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
-
-/** Where the video of a broadcast is. `node`: the one that has it; null or empty if there is only one. */
-export type PlayableBroadcast =
-  | { readonly protocol: 'flv'; readonly source: string; readonly node: string | null }
-  | { readonly protocol: 'hls'; readonly source: string }
 
 interface ChannelView {
   readonly channel: Channel
@@ -18,7 +14,9 @@ interface ChannelView {
   /** Undefined: offline. */
   readonly live: ShownStream | undefined
   /** Undefined: the broadcast plays elsewhere. */
-  readonly broadcast: PlayableBroadcast | undefined
+  readonly broadcast: Broadcast | undefined
+  /** Where viewers reach this node and no other. */
+  readonly mediaUrl: string | undefined
   readonly following: Following
   /** Newest first. */
   readonly videos: readonly ListedVideo[]
@@ -32,11 +30,10 @@ export function channelPage(view: ChannelView): Page {
   return {
     title: live ? `${display_name} is live` : display_name,
     style: 'watch',
-    ...(broadcast?.protocol === 'flv' && { node: broadcast.node }),
-    ...(broadcast?.protocol === 'hls' && { playlist: broadcast.source }),
+    ...(broadcast && { media: [broadcast.origin, view.mediaUrl] }),
     body: (
       <>
-        {live && <Screen channel={channel} broadcast={broadcast} />}
+        {live && <Screen channel={channel} live={live} broadcast={broadcast} now={now} />}
         {live ? (
           <ChannelLive channel={channel} live={live} following={following} now={now} />
         ) : (
@@ -58,14 +55,18 @@ export function channelPage(view: ChannelView): Page {
   }
 }
 
-const Screen = ({ channel, broadcast }: Pick<ChannelView, 'channel' | 'broadcast'>) => {
+type ScreenProps = Pick<ChannelView, 'channel' | 'broadcast' | 'now'> & { readonly live: ShownStream }
+
+const Screen = ({ channel, live, broadcast, now }: ScreenProps) => {
   const { id, login } = channel
+  const startedAt = Date.parse(live.started_at)
   const poster = `/images/channels/${id}-1280x720.png`
   return broadcast ? (
     <Player
-      source={broadcast.source}
-      protocol={broadcast.protocol}
       channel={{ id, login }}
+      broadcast={broadcast}
+      startedAt={startedAt}
+      seconds={Math.max(0, Math.floor((now - startedAt) / 1000))}
       poster={poster}
       label={`Live broadcast of ${channel.display_name}`}
     />

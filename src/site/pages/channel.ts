@@ -1,19 +1,19 @@
 /** The page of a channel, at `/<login>` (D-127). */
 import { raise } from '../../contract/problem.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
-import type { LiveStream } from '../../store/feed.ts'
 import type { Following } from '../components/follow.tsx'
 import { toShownStream } from '../components/stream-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
 import type { Browser } from '../request/browser.ts'
+import { findBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
-import { channelPage, type PlayableBroadcast } from './channel-view.tsx'
+import { channelPage } from './channel-view.tsx'
 import { latestVideos } from './latest-videos.ts'
 
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
 const VIDEOS = 12
 
-type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock'>
+type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock' | 'mediaUrl' | 'demo'>
 
 /** The login in the path of a page, unless the server uses the path for something else. */
 export function parseChannelPath(path: string): string | undefined {
@@ -22,7 +22,7 @@ export function parseChannelPath(path: string): string | undefined {
 }
 
 export const showChannel: PageHandler = async (browser, services: ChannelServices) => {
-  const { store, clock } = services
+  const { store, clock, mediaUrl } = services
   const user = await store.users.withLogin(parseChannelPath(browser.path) ?? '')
   // Programs that follow a wrong path get the error of the API.
   if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
@@ -43,7 +43,8 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     channel: { id, login, display_name },
     description,
     live: stream && toShownStream(stream),
-    broadcast: stream && (await readBroadcast(stream, store)),
+    broadcast: stream && (await findBroadcast(services, stream)),
+    mediaUrl,
     following,
     videos,
     now,
@@ -64,18 +65,4 @@ async function readFollowing(
   const { rows } = await store.follows.followed(pair, { first: 1, direction: 'forward' })
   const isOwn = session.user_id === id
   return { login, followers, isFollowing: rows.length > 0, isOwn, csrf: browser.csrfToken() }
-}
-
-/** Undefined: this page has no player for it. */
-async function readBroadcast(
-  stream: LiveStream,
-  store: PageServices['store'],
-): Promise<PlayableBroadcast | undefined> {
-  const server = await store.streams.mediaServerOf(stream)
-  const login = stream.user_login
-  if (server?.adapter === 'embedded')
-    return { protocol: 'flv', source: `/live/${login}.flv`, node: server.watch_url }
-  return server?.playback_url
-    ? { protocol: 'hls', source: server.playback_url.replace('{login}', login) }
-    : undefined
 }

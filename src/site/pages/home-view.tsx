@@ -5,6 +5,7 @@ import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { FeaturedChannel } from '../islands/featured-channel.tsx'
 import { JustLive } from '../islands/just-live.tsx'
 import { LiveGrid } from '../islands/live-grid.tsx'
+import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 
 export interface HomeView extends Filtering {
@@ -24,8 +25,8 @@ export interface HomeView extends Filtering {
 
 export interface Featured {
   readonly stream: ShownStream
-  /** Where its video is: the address of another node, or null for this one. Undefined: the site has no video of it. */
-  readonly node: string | null | undefined
+  /** Undefined: the site has no video of it. */
+  readonly broadcast: Broadcast | undefined
 }
 
 /** Who is live, most viewers first. */
@@ -36,7 +37,7 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
     title: game?.name ?? 'Strand',
     style: 'home',
     section: 'live',
-    ...(featured?.node !== undefined && { node: featured.node }),
+    ...(featured?.broadcast && { media: [featured.broadcast.origin] }),
     body: (
       <>
         <h1 class="hidden-text">{game ? `${game.name}, live channels` : 'Live channels'}</h1>
@@ -65,7 +66,11 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
               </section>
             )}
             {featured && (
-              <FeaturedChannel stream={featured.stream} plays={featured.node !== undefined} now={now} />
+              <FeaturedChannel
+                stream={featured.stream}
+                {...(featured.broadcast && { broadcast: featured.broadcast })}
+                now={now}
+              />
             )}
             {latest.length > 0 && <JustLive streams={latest} now={now} />}
             <LiveGrid

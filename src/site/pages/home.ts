@@ -5,6 +5,7 @@ import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
+import { embeddedBroadcast, findBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { type Featured, homePage, welcomePage } from './home-view.tsx'
 import { search } from './search.ts'
@@ -24,7 +25,7 @@ const MIN_WITH_FEATURED = 5
 const DONE: ReadonlyMap<string, string> = new Map([['logged-out', 'You are logged out.']])
 
 type HomeServices = SessionServices &
-  Pick<PageServices, 'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
+  Pick<PageServices, 'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp' | 'demo'>
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
   const { helix, playback } = await apiFor(browser, services, ['user:read:follows'])
@@ -73,14 +74,19 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
 /** The channel with the most viewers of those that play on this site, or of all if none does. */
 async function selectFeatured(
   streams: readonly ShownStream[],
-  { store }: HomeServices,
+  { store, demo }: HomeServices,
 ): Promise<Featured | undefined> {
   const playing = await store.streams.playing(streams.map(({ user_id }) => user_id))
   const nodes = new Map(playing.map(({ user_id, watch_url }) => [user_id, watch_url]))
   const [most] = streams
     .filter(({ user_id }) => playing.length === 0 || nodes.has(user_id))
     .sort((one, other) => other.viewer_count - one.viewer_count)
-  return most && { stream: most, node: nodes.get(most.user_id) }
+  if (most === undefined) return undefined
+  const node = nodes.get(most.user_id)
+  if (node !== undefined) return { stream: most, broadcast: embeddedBroadcast(most.user_login, node) }
+  // In a demo, all others play as well.
+  const stream = demo?.video && (await store.streams.of(most.user_id))
+  return { stream: most, broadcast: stream && (await findBroadcast({ store, demo }, stream)) }
 }
 
 /** The live channels that the user follows. */

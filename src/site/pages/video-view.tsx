@@ -6,6 +6,7 @@ import { Fact, Facts } from '../components/facts.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
 import { minute } from '../format/times.ts'
 import { Player, type PlayerMarker } from '../islands/player.tsx'
+import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 
 interface VideoView extends ListedVideo {
@@ -20,8 +21,21 @@ interface VideoView extends ListedVideo {
 
 const Started = ({ created_at }: VideoView) => <time datetime={created_at}>{minute(created_at)}</time>
 
-/** A video without a recording, or whose stream is still live. */
-export function videoPage(view: VideoView): Page {
+/** What the page of a video plays: a broadcast that runs and is recorded, or a closed recording and where it is. */
+export type PlayableVideo =
+  | { readonly broadcast: Broadcast }
+  | { readonly recording: string; readonly origins: readonly string[] }
+
+interface PlayedVideoView extends VideoView {
+  readonly others: readonly ListedVideo[]
+  readonly markers: readonly PlayerMarker[]
+  readonly playable: PlayableVideo
+  /** Where viewers reach this node and no other. */
+  readonly mediaUrl: string | undefined
+}
+
+/** A video that does not play here: it has no recording, or a file that browsers do not play. */
+export function videoPage(view: VideoView, file?: string): Page {
   const { position, seconds, isLive } = view
   const title = view.title || UNTITLED_VIDEO
   return {
@@ -52,6 +66,11 @@ export function videoPage(view: VideoView): Page {
             <p class="byline">
               <a href={`/${view.user_login}`}>{view.user_name}</a>
             </p>
+            {file !== undefined && (
+              <p>
+                <a href={file}>Download the recording</a>, which does not play in browsers.
+              </p>
+            )}
           </div>
           <Facts>
             <Fact name="Started">
@@ -66,24 +85,26 @@ export function videoPage(view: VideoView): Page {
   }
 }
 
-/** A video that plays, from the position that the link points to. `node` has the recording. */
-export function recordedVideoPage(
-  view: VideoView & { readonly others: readonly ListedVideo[]; readonly markers: readonly PlayerMarker[] },
-  node: string | null,
-): Page {
+/** A video that plays, from the position that the link points to. */
+export function recordedVideoPage(view: PlayedVideoView): Page {
+  const { playable } = view
   const title = view.title || UNTITLED_VIDEO
-  const start = Math.min(view.position ?? 0, view.seconds)
+  const isRunning = 'broadcast' in playable
   return {
     title,
     style: 'watch',
-    node,
+    media: [...(isRunning ? [playable.broadcast.origin] : playable.origins), view.mediaUrl],
     body: (
       <>
         <Player
-          source={`/videos/${view.id}.flv`}
+          channel={{ id: view.user_id, login: view.user_login }}
           poster={`/images/videos/${view.id}-1280x720.png`}
           label={title}
-          recording={{ seconds: view.seconds, start, markers: view.markers }}
+          seconds={view.seconds}
+          startedAt={Date.parse(view.created_at)}
+          start={Math.min(view.position ?? 0, view.seconds)}
+          markers={view.markers}
+          {...(isRunning ? { broadcast: playable.broadcast } : { recording: playable.recording })}
         />
         <div class="masthead">
           <Avatar user_id={view.user_id} size={64} />
@@ -97,7 +118,7 @@ export function recordedVideoPage(
             <Fact name="Started">
               <Started {...view} />
             </Fact>
-            <Fact name="Duration">{clockTime(view.seconds)}</Fact>
+            <Fact name={isRunning ? 'Duration so far' : 'Duration'}>{clockTime(view.seconds)}</Fact>
             <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
           </Facts>
         </div>
@@ -112,7 +133,7 @@ export function recordedVideoPage(
   }
 }
 
-/** The markers of the owner and the editors. The script of the player seeks to them without loading the page again. */
+/** The markers, for those who do not point at pins. The script of the player seeks to them without loading the page again. */
 const Markers = ({ id, markers }: { id: string; markers: readonly PlayerMarker[] }) =>
   markers.length === 0 ? null : (
     <section class="markers" aria-labelledby="markers-heading">

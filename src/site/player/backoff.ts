@@ -6,3 +6,8 @@ export function waitBefore(attempt: number, random: number): number {
   const wait = Math.min(MAX_MILLISECONDS, FIRST_MILLISECONDS * 2 ** attempt)
   return wait * (0.75 + random / 2)
 }
+
+const AWAY_MILLISECONDS = 2000
+
+/** How long to wait before asking again whether a publisher has returned: many viewers of a broadcast ask at the same time. */
+export const waitForPublisher = (random = Math.random()): number => AWAY_MILLISECONDS * (0.75 + random / 2)

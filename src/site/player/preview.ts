@@ -1,30 +1,20 @@
-/** A muted preview of a live broadcast, for the person who sends it. Loaded on demand, with the library that plays. */
-import { flvSource } from './flv-source.ts'
-import type { LiveEngine } from './live-playback.ts'
+/** A muted preview of a live broadcast, without controls. Loaded on demand, with the library that plays. */
+import type { Broadcast } from './broadcast.ts'
+import { LiveConnection } from './live-connection.ts'
 
-const RETRY_MILLISECONDS = 3000
-
-/** Plays until it is stopped, and connects again when the connection is lost. Returns what stops it. */
-export function startPreview(video: HTMLVideoElement, url: string): () => void {
-  const source = flvSource(url)
-  let engine: LiveEngine | undefined
-  let timer: ReturnType<typeof setTimeout>
-  const stop = () => {
-    clearTimeout(timer)
-    engine?.destroy()
-    engine = undefined
-  }
-  const connect = () => {
-    stop()
-    const opened = source.open(video, 0, () => {
-      if (engine !== opened) return
-      stop()
-      timer = setTimeout(connect, RETRY_MILLISECONDS)
-    })
-    engine = opened
+/** Plays until it is stopped, and connects again when the publisher returns. Returns what stops it. */
+export function startPreview(video: HTMLVideoElement, user_id: string, broadcast: Broadcast): () => void {
+  const connection = new LiveConnection(video, {
+    user_id,
+    broadcast,
     // Muted video may start without a click; where it may not, the picture of the channel stays.
-    if (opened !== undefined) void video.play().catch(() => undefined)
-  }
-  connect()
-  return stop
+    play: () =>
+      video.play().then(
+        () => 'playing',
+        () => 'interrupted',
+      ),
+    changed: () => {},
+  })
+  connection.start()
+  return () => connection.stop()
 }

@@ -2,15 +2,25 @@
 import { type Client, StrandError } from '../../client/index.ts'
 import { HEARTBEAT_SECONDS } from '../../domain/playback.ts'
 import { api } from '../scripts/api.ts'
+import { setWatching } from '../scripts/own-viewer.ts'
 import type { PlayerView } from './player-view.ts'
 
 export function sendHeartbeats(view: PlayerView, login: string): void {
-  const turn = heartbeatTurns(login, () => api().playback)
-  setInterval(() => void turn(view.state === 'playing', performance.now()), 1000)
+  const turn = heartbeatTurns(
+    login,
+    () => api().playback,
+    () => setWatching(true),
+  )
+  const beat = () => void turn(view.state === 'playing', performance.now())
+  setInterval(beat, 1000)
+  view.root.addEventListener('statechange', () => {
+    beat()
+    if (view.state === 'idle' || view.state === 'ended') setWatching(false)
+  })
 }
 
-/** What happens at each turn: a heartbeat if one is due. `now` is in milliseconds. */
-export function heartbeatTurns(login: string, playback: () => Client['playback']) {
+/** What happens at each turn: a heartbeat if one is due. `now` is in milliseconds. `counted` is called after each that was accepted. */
+export function heartbeatTurns(login: string, playback: () => Client['playback'], counted = () => {}) {
   let session: string | undefined
   let due = 0
   return async (isPlaying: boolean, now: number): Promise<void> => {
@@ -18,7 +28,9 @@ export function heartbeatTurns(login: string, playback: () => Client['playback']
     due = now + HEARTBEAT_SECONDS * 1000
     try {
       session ??= (await playback().createPlaybackSession({ login })).data[0]?.session
-      if (session !== undefined) await playback().sendHeartbeat({ session })
+      if (session === undefined) return
+      await playback().sendHeartbeat({ session })
+      counted()
     } catch (error) {
       // After a session has expired, the next heartbeat starts another; other failures pass.
       if (error instanceof StrandError && error.status === 401) session = undefined

@@ -1,25 +1,22 @@
 /** The headers of a page. */
+import type { Page } from './page.ts'
 
 /** What a page loads beside pictures and style sheets. */
 export interface PageNeeds {
   readonly hasScript: boolean
-  readonly node?: string | null | undefined
-  readonly playlist?: string | undefined
+  readonly media?: Page['media']
 }
 
 /**
- * No framing, nothing inline, and nothing from other hosts but the video of the node or media server that has it. Only a page with an island
+ * No framing, nothing inline, and nothing from other hosts but the video of the nodes and media servers that have it. Only a page with an island
  * has a script, which may call this server. `form-action` is not restricted because a form may redirect to an application.
  */
-export function pageHeaders({ hasScript, node, playlist }: PageNeeds): Record<string, string> {
+export function pageHeaders({ hasScript, media = [] }: PageNeeds): Record<string, string> {
+  const origins = [...new Set(media.flatMap(parseOrigin))].map(origin => ` ${origin}`).join('')
   const policy = [
     "default-src 'none'",
     ...(hasScript
-      ? [
-          "script-src 'self'",
-          `connect-src 'self'${parseOrigin(node)}${parseOrigin(playlist)}`,
-          `media-src 'self' blob:${parseOrigin(playlist)}`,
-        ]
+      ? ["script-src 'self'", `connect-src 'self'${origins}`, `media-src 'self' blob:${origins}`]
       : []),
     "style-src 'self'",
     "img-src 'self' data:",
@@ -36,7 +33,7 @@ export function pageHeaders({ hasScript, node, playlist }: PageNeeds): Record<st
   }
 }
 
-/** The origin of a URL as another source; nothing if there is none, or if it is a path of this host. */
-function parseOrigin(url: string | null | undefined): string {
-  return url && URL.canParse(url) ? ` ${new URL(url).origin}` : ''
+/** The origin of a URL; none of a path of this host. */
+function parseOrigin(url: string | null | undefined): string[] {
+  return url && URL.canParse(url) ? [new URL(url).origin] : []
 }

@@ -20,10 +20,8 @@ export interface Page {
   readonly query?: string | undefined
   /** The body has header, navigation and main element of its kind, as in the console. */
   readonly isWhole?: boolean
-  /** Another node that the page loads video from; null or empty if there is none. */
-  readonly node?: string | null
-  /** The HLS playlist that the page plays, if there is one. */
-  readonly playlist?: string
+  /** Where the page loads video from, if it plays any: URLs of other origins; others are ignored (D-264). */
+  readonly media?: readonly (string | null | undefined)[]
 }
 
 /** The styles of pages: `form` for one thing to decide or to read, the others by the page. */

@@ -25,6 +25,8 @@ export interface PageServices extends Services {
   readonly siteTokens: SiteTokens
   /** Where encoders publish, without the key; undefined without an embedded media server. */
   readonly rtmpUrl: string | undefined
+  /** URLs of object storage, which pages that play may read from (D-264). */
+  readonly bucketUrls: readonly string[]
   /** Answers a request to the API inside this process, as if it came from this address. */
   readonly callApi: (request: Request, address: string) => Response | Promise<Response>
 }

@@ -17,6 +17,7 @@ import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
 import { StudioLive } from '../islands/studio-live.tsx'
 import { StudioMarkers } from '../islands/studio-markers.tsx'
+import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import type { MarkedVideo } from '../scripts/marked-video.ts'
 import { studioPath } from './desk.ts'
@@ -40,11 +41,9 @@ interface StudioView extends FormToken, StudioNotices {
   readonly edited: readonly EditedChannel[]
   readonly now: number
   readonly rtmpUrl: string | undefined
-  /** The node that has the broadcast, if there are several. */
-  readonly node: string | null
   readonly live: ShownStream | undefined
   readonly encoder: EncoderStatus | undefined
-  readonly playsHere: boolean
+  readonly broadcast: Broadcast | undefined
   readonly about: ChannelInformation | undefined
   readonly marked: MarkedVideo | undefined
   readonly videos: readonly StudioVideo[]
@@ -86,7 +85,7 @@ export function studioPage(view: StudioView): Page {
     section: 'studio',
     scopes: isOwner ? ['channel:manage:broadcast', 'channel:read:stream_key'] : ['channel:manage:broadcast'],
     status: view.violation === undefined ? 200 : 400,
-    node: view.node,
+    media: [view.broadcast?.origin],
     body: (
       <>
         <div class="studio-head">
@@ -105,8 +104,7 @@ export function studioPage(view: StudioView): Page {
               now={view.now}
               {...(live && { stream: live })}
               {...(view.encoder && { encoder: view.encoder })}
-              playsHere={view.playsHere}
-              node={view.node}
+              {...(view.broadcast && { broadcast: view.broadcast })}
             />
           </div>
           <div class="stack side">

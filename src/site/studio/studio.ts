@@ -6,13 +6,14 @@ import { toShownStream } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
+import { findBroadcast } from '../request/find-broadcast.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
 import { findMarkedVideo } from '../scripts/marked-video.ts'
 import { isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
 import { type StudioNotices, studioPage } from './studio-view.tsx'
 
 export type StudioServices = SessionServices &
-  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys'>
+  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys' | 'demo'>
 
 /** What the page needs while it is rendered; its scripts need less. */
 const RENDERING: Readonly<Record<'owner' | 'editor', readonly Scope[]>> = {
@@ -51,16 +52,15 @@ export async function renderStudio(
   const client = await apiFor(browser, services, RENDERING[isOwner ? 'owner' : 'editor'])
   const { helix } = client
   const after = browser.parameter('after')
-  const [described, streams, marked, videos, editors, edited, { encoder, playsHere, node }] =
-    await Promise.all([
-      helix.getChannelInformation({ broadcaster_id: [channel.id] }),
-      helix.getStreams({ user_id: [channel.id] }),
-      findMarkedVideo(client, channel.id),
-      helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
-      isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
-      store.channels.editedBy(session.user_id),
-      findBroadcast(services, channel.id),
-    ])
+  const [described, streams, marked, videos, editors, edited, { encoder, broadcast }] = await Promise.all([
+    helix.getChannelInformation({ broadcaster_id: [channel.id] }),
+    helix.getStreams({ user_id: [channel.id] }),
+    findMarkedVideo(client, channel.id),
+    helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
+    isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
+    store.channels.editedBy(session.user_id),
+    findOwnBroadcast(services, channel.id),
+  ])
   const [stream] = streams.data
   return studioPage({
     channel,
@@ -70,10 +70,9 @@ export async function renderStudio(
     csrf: browser.csrfToken(),
     now: clock.now(),
     rtmpUrl,
-    node,
     live: stream && toShownStream(stream),
     encoder,
-    playsHere,
+    broadcast,
     about: described.data[0],
     marked,
     videos: videos.data.map(video => ({
@@ -88,11 +87,10 @@ export async function renderStudio(
 }
 
 /** What is known of the broadcast where it arrives. */
-async function findBroadcast({ store }: Pick<StudioServices, 'store'>, user_id: string) {
+async function findOwnBroadcast(services: Pick<StudioServices, 'store' | 'demo'>, user_id: string) {
+  const { store } = services
   const [encoder, stream] = await Promise.all([store.streams.encoderOf(user_id), store.streams.of(user_id)])
-  const server = stream && (await store.streams.mediaServerOf(stream))
-  const playsHere = server?.adapter === 'embedded'
-  return { encoder, playsHere, node: playsHere ? server.watch_url : null }
+  return { encoder, broadcast: stream && (await findBroadcast(services, stream)) }
 }
 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
@@ -100,8 +98,8 @@ export const showStudioStatus: PageHandler = async (browser, services: StudioSer
   const desk = await openStudioContext(browser, services)
   if (!isStudioContext(desk))
     return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
-  const { encoder, playsHere, node } = await findBroadcast(services, desk.channel.id)
-  return { json: { encoder: encoder ?? null, playsHere, node } }
+  const { encoder, broadcast } = await findOwnBroadcast(services, desk.channel.id)
+  return { json: { encoder: encoder ?? null, broadcast: broadcast ?? null } }
 }
 
 /** GET /studio/<login>/markers/export: the file of ExportStreamMarkers, by a link. */

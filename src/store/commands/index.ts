@@ -38,6 +38,7 @@ export {
   reportEncoders,
 } from './publish-sessions.ts'
 export { giveBack, leasePoints, takeFromAll } from './rate-buckets.ts'
+export { endUpload, forgetRecordingFile, noteRecordingFile, startUpload } from './recording-files.ts'
 export { purgeSubscriptions } from './remove-subscriptions.ts'
 export { resealSecrets } from './sealed-secrets.ts'
 export { changePassword, endSession, keepSession, startSession } from './sessions.ts'

@@ -10,8 +10,6 @@ const BATCH_SIZE = 1000
 /**
  * Replaces the playback sessions that a node heard of, and sets the viewer counts of their channels to the number of
  * sessions of all nodes. Whichever node reports next also removes what a stopped node left behind, so none of them leads.
- *
- * A channel whose publisher is on an embedded media server is skipped: that counts its connected viewers.
  */
 export async function reportPlayback(
   tx: Transaction,
@@ -43,10 +41,7 @@ export async function reportPlayback(
   const touched = [...new Set([...rows, ...removed].map(({ user_id }) => user_id))]
   // Locked before the sessions are read: of two nodes that report at once, the second sees what the first wrote.
   const live = await tx.all<{ user_id: string }>(
-    sql`select user_id from streams s where ${isOneOf(sql`user_id`, touched)}
-          and not exists (
-            select 1 from publish_sessions p
-            where p.user_id = s.user_id and p.ended_at is null and p.adapter = 'embedded')
+    sql`select user_id from streams where ${isOneOf(sql`user_id`, touched)}
         order by user_id${lockRows}`,
   )
   const heard = await tx.all<{ user_id: string; sessions: string }>(

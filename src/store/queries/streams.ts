@@ -61,9 +61,11 @@ export interface BroadcastPlace {
   readonly watch_url: string | null
   /** The template of another media server. */
   readonly playback_url: string | null
+  /** When its publisher left; null while it is connected. */
+  readonly ended_at: string | null
 }
 
-const broadcastPlaces = sql`select p.adapter, p.watch_url, m.playback_url from publish_sessions p
+const broadcastPlaces = sql`select p.adapter, p.watch_url, m.playback_url, p.ended_at from publish_sessions p
   left join media_servers m on m.name = p.server and m.adapter = p.adapter`
 
 /** Why a user has no running stream: the channel is not live, or does not exist. */
@@ -102,6 +104,14 @@ export const forgottenSessions = ({ endedBefore, dismissedBefore }: ReturnType<t
 export const lapsedViewers = (now: number): Sql =>
   sql`(reported_at < ${isoMillis(now - LAPSE_MILLISECONDS)} or reported_at > ${isoMillis(now + LAPSE_MILLISECONDS)})`
 
+/** A broadcast on an embedded media server. */
+export interface NodeBroadcast {
+  readonly session: string
+  /** Where viewers find its node; null if they cannot. */
+  readonly watch_url: string | null
+  readonly encoder: EncoderStatus | undefined
+}
+
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
   /** All live streams, without the fields from other tables: takes a sixth of the time of `live`. */
@@ -127,6 +137,15 @@ export const streamQueries = (db: Database) => ({
           where u.login = ${login} and p.adapter = 'embedded'`,
     )
     return session?.watch_url
+  },
+  /** The running broadcast of a channel on an embedded media server, and the node that has it. */
+  broadcastOf: async (login: string): Promise<NodeBroadcast | undefined> => {
+    const found = await db.get<{ session: string; watch_url: string | null; encoder: string | null }>(
+      sql`select p.session, p.watch_url, p.encoder
+          from users u join publish_sessions p on p.user_id = u.id and p.ended_at is null
+          where u.login = ${login} and p.adapter = 'embedded'`,
+    )
+    return found && { ...found, encoder: found.encoder ? JSON.parse(found.encoder) : undefined }
   },
   /** What the encoder of a channel sends; undefined if none is connected, or its media server does not measure it. */
   encoderOf: async (user_id: string): Promise<EncoderStatus | undefined> => {
@@ -160,6 +179,13 @@ export const streamQueries = (db: Database) => ({
       sql`select distinct user_id from playback_viewers where ${isOneOf(sql`user_id`, user_ids)}`,
     )
     return new Set(rows.map(row => row.user_id))
+  },
+  /** The videos among these whose streams have not ended. */
+  runningVideos: async (video_ids: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await db.all<{ video_id: string }>(
+      sql`select video_id from streams where ${isOneOf(sql`video_id`, video_ids)}`,
+    )
+    return new Set(rows.map(row => row.video_id))
   },
   /** Whether `endSilentBroadcasts` has anything to do. */
   hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {

@@ -110,6 +110,15 @@ export const videoQueries = (db: Database) => ({
     return video?.recording_url ?? undefined
   },
 
+  /** The video of a user's running stream, if it is being recorded. */
+  recordedNow: async (user_id: string): Promise<string | undefined> => {
+    const video = await db.get<{ id: string }>(
+      sql`select v.id from streams s join videos v on v.id = s.video_id
+          where s.user_id = ${user_id} and v.recording_url is not null`,
+    )
+    return video?.id
+  },
+
   /** The video of a publish session, if it has no recording yet. */
   unrecordedOf: async ({ adapter, server, session }: SessionId): Promise<string | undefined> => {
     const video = await db.get<{ id: string }>(

@@ -221,6 +221,11 @@ create index if not exists playback_viewers_by_time on playback_viewers (reporte
  * there is only one node. `stopped_at` of a stream is the time since which it has no publisher: it ends if none returns within
  * the grace period. Streams that an operator started have no session and do not stop.
  *
+ * The recording of a video by embedded media servers has a file in the folder of each node that received its stream (D-261).
+ * `part` is their order, `folder` the id of the folder, `url` the node, empty if there is only one. `state` is `local`,
+ * `uploading` or `stored` in the bucket (D-263). `playlist` lists the file, as far as it was written when its publisher left.
+ * `published_at` is when a publisher last came. A row stays until its object is deleted, so it does not refer to its video.
+ *
  * A publish session is a publisher of a channel on a media server, by the id that the media server gave it. It stays for a while
  * after it ended, because its events may arrive late or twice. `published_as` is the login at its start, by which a media server
  * knows it also after a change of the login. `recorded_at` is set when its recording is complete. `dismissed_at` is set when
@@ -265,6 +270,18 @@ create table if not exists video_markers (
   primary key (video_id, position_seconds, id)
 )${inKeyOrder};
 create unique index if not exists video_markers_by_id on video_markers (id);
+
+create table if not exists recording_files (
+  video_id ${key} not null,
+  part integer not null,
+  folder ${key} not null,
+  url text not null,
+  state ${key} not null,
+  playlist text,
+  published_at ${key} not null,
+  changed_at ${key} not null,
+  primary key (video_id, part)
+);
 
 create table if not exists streams (
   user_id ${key} primary key references users (id) on delete cascade,

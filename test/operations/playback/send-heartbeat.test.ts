@@ -95,7 +95,7 @@ describeOperation(
       await expectViewers(server, id, 42)
     })
 
-    ok('leaves the count to an embedded media server that has the publisher', async server => {
+    ok('is the count of a broadcast of an embedded media server, too (D-259)', async server => {
       const user = await newUser(server)
       const { store, clock } = server.strand.services
       const session = { adapter: 'embedded', server: 'elsewhere', session: user.id }
@@ -103,7 +103,7 @@ describeOperation(
       await store.commands.openSession({ ...session, ...ids, now: clock.now() })
       await store.commands.reportViewers({ counts: [[user.id, 7]] })
       await beat(server, await sessionFor(server, { login: user.login }))
-      await expectViewers(server, user.id, 7)
+      await expectViewers(server, user.id, 1)
     })
 
     for (const [what, alter] of [

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 const pictures = process.env.STRAND_PICTURES || undefined
 
-const PHONE = { width: 390, height: 844 }
+export const PHONE = { width: 390, height: 844 }
 export const DESK = { width: 1440, height: 900 }
 
 /** Holds the open page against axe-core, on a phone and a desk, light and dark. */

@@ -1,5 +1,5 @@
 /** A page of a real browser, and everything that is wrong with it: errors, violated policies, requests to other hosts. */
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { DESK } from './look.ts'
 
 export interface WatchedPage {
@@ -8,8 +8,13 @@ export interface WatchedPage {
 }
 
 /** `expected`: errors in the console that the test causes on purpose. */
-export async function openWatched(browser: Browser, origin: string, expected?: RegExp): Promise<WatchedPage> {
-  const page = await browser.newPage({ viewport: DESK })
+export async function openWatched(
+  browser: Browser,
+  origin: string,
+  expected?: RegExp,
+  options: BrowserContextOptions = { viewport: DESK },
+): Promise<WatchedPage> {
+  const page = await browser.newPage(options)
   const violations: string[] = []
   page.on('console', message => {
     const text = message.text()

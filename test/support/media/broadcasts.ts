@@ -10,10 +10,12 @@ import { Canaries, contentsOf } from '../server/canaries.ts'
 import { createStorePlace, type EngineName, type StorePlace } from '../server.ts'
 import { freePort } from '../store/postgres.ts'
 import { pictureAt } from './encoder.ts'
+import { HlsPlayer } from './hls.ts'
+import { readMp4 } from './read-mp4.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 
-const PAGES = ['/', '/metrics', '/docs', '/login', '/account', '/control/audit', '/live/otter_1001.flv']
+const PAGES = ['/', '/metrics', '/docs', '/login', '/account', '/control/audit', '/live/otter_1001.m3u8']
 
 const PRLIMIT = Bun.which('prlimit')
 export const hasLimits = PRLIMIT !== null
@@ -111,12 +113,12 @@ export class BroadcastServer {
   }
 
   /** From now on no file of the process can become larger, as on a full disk. */
-  limitFiles(bytes: number): void {
+  limitFiles(bytes: number | 'unlimited'): void {
     const { exitCode } = Bun.spawnSync([
       PRLIMIT ?? '',
       '--pid',
       String(this.#process.pid),
-      `--fsize=${bytes}`,
+      `--fsize=${bytes}:`,
     ])
     expect(exitCode).toBe(0)
   }
@@ -184,7 +186,7 @@ export class BroadcastServer {
   }
 
   recordingUrl({ id }: PublicVideo): string {
-    return `${this.url}/videos/${id}.flv`
+    return `${this.url}/videos/${id}.mp4`
   }
 
   /** Creates a marker now; returns its position in seconds. */
@@ -201,17 +203,12 @@ export class BroadcastServer {
   }
 
   async watch({ login }: BroadcastChannel): Promise<BroadcastViewer> {
-    const url = `${this.url}/live/${login}.flv`
-    const response = await until(
-      () => fetch(url),
-      each => each.ok,
-    )
-    return new BroadcastViewer(response)
+    return new BroadcastViewer(await HlsPlayer.open(this.url, login))
   }
 
   /** Whether the media server has a publisher of the channel now. */
   async hasPublisher({ login }: BroadcastChannel): Promise<boolean> {
-    return (await fetch(`${this.url}/live/${login}.flv`, { method: 'HEAD' })).ok
+    return (await fetch(`${this.url}/live/${login}.m3u8`, { method: 'HEAD' })).ok
   }
 
   /** All that it wrote and shows: its log, pages, metrics, audit log, store, files and what the process list has of it. */
@@ -220,9 +217,9 @@ export class BroadcastServer {
     const shown = PAGES.map(path => fetch(this.url + path, { headers }).then(response => response.text()))
     const names = readdirSync(this.place.folder, { recursive: true, encoding: 'utf8' })
     const recordings = names
-      .filter(name => name.endsWith('.flv'))
+      .filter(name => name.endsWith('.mp4'))
       .map(name => readFileSync(join(this.place.folder, name), 'latin1'))
-    const videos = names.flatMap(name => /([0-9]+)\.flv$/.exec(name)?.[1] ?? [])
+    const videos = names.flatMap(name => /([0-9]+)\.mp4$/.exec(name)?.[1] ?? [])
     shown.push(...videos.map(id => fetch(`${this.url}/videos/${id}`).then(response => response.text())))
     const listed = ['cmdline', 'environ'].map(name =>
       readFileSync(`/proc/${this.#process.pid}/${name}`, 'latin1'),
@@ -236,68 +233,57 @@ export class BroadcastServer {
   }
 }
 
-/** Reads a broadcast over HTTP, and knows which key frame it received when. */
+/** Reads a broadcast as HLS, and knows which key frame was published when. */
 export class BroadcastViewer {
-  readonly #stop = new AbortController()
-  /** The last key frame, and when it came. */
+  #hasLeft = false
+  /** The last key frame, and when it was published. */
   keyFrame: { readonly payload: Buffer; readonly at: number } | undefined
-  #bytes: Buffer = Buffer.alloc(0)
 
-  constructor(response: Response) {
-    void this.#read(response).catch(() => undefined)
+  constructor(player: HlsPlayer) {
+    void this.#read(player).catch(() => undefined)
   }
 
   leave(): void {
-    this.#stop.abort()
+    this.#hasLeft = true
   }
 
-  async #read({ body }: Response): Promise<void> {
-    const reader = body?.getReader()
-    this.#stop.signal.addEventListener('abort', () => void reader?.cancel())
-    for (let isFirst = true; ; isFirst = false) {
-      const piece = await reader?.read()
-      if (piece?.value === undefined) return
-      this.#bytes = Buffer.concat([this.#bytes, isFirst ? piece.value.subarray(13) : piece.value])
-      const { tags, rest } = splitTags(this.#bytes)
-      this.#bytes = rest
-      const last = tags.findLast(isKeyFrame)
-      if (last !== undefined) this.keyFrame = { payload: last.payload, at: performance.now() }
+  async #read(player: HlsPlayer): Promise<void> {
+    for await (const { init, bytes, startsAt } of player.segments()) {
+      if (this.#hasLeft) return
+      // A segment begins with a key frame.
+      const [video] = await readMp4(await player.bytes(init), bytes)
+      const [first] = video?.samples ?? []
+      const at = performance.now() - (Date.now() - startsAt)
+      if (first !== undefined) this.keyFrame = { payload: Buffer.from(first.data), at }
     }
   }
 }
 
-interface Tag {
-  readonly type: number
-  readonly milliseconds: number
-  readonly payload: Buffer
+/** The key frames of a recording. */
+export async function readKeyFrames(
+  file: Uint8Array,
+): Promise<{ readonly milliseconds: number; readonly payload: Buffer }[]> {
+  const [video] = await readMp4(file)
+  return (video?.samples ?? [])
+    .filter(({ isKey }) => isKey)
+    .map(({ seconds, data }) => ({ milliseconds: seconds * 1000, payload: Buffer.from(data) }))
 }
 
-function splitTags(bytes: Buffer): { readonly tags: Tag[]; readonly rest: Buffer } {
-  const tags: Tag[] = []
-  let at = 0
-  while (at + 11 <= bytes.length) {
-    const end = at + 11 + bytes.readUIntBE(at + 1, 3)
-    if (end + 4 > bytes.length) break
-    const milliseconds = bytes.readUIntBE(at + 4, 3) + bytes.readUInt8(at + 7) * 2 ** 24
-    tags.push({ type: bytes.readUInt8(at), milliseconds, payload: Buffer.from(bytes.subarray(at + 11, end)) })
-    at = end + 4
-  }
-  return { tags, rest: bytes.subarray(at) }
+/** The file of a recording, once its stream has ended. */
+export async function untilRecorded(url: string): Promise<Uint8Array> {
+  const response = await until(
+    () => fetch(url),
+    each => each.ok,
+  )
+  return response.bytes()
 }
-
-/** A key frame of H.264, and not its header. */
-const isKeyFrame = ({ type, payload }: Tag): boolean => type === 9 && payload[0] === 0x17 && payload[1] === 1
-
-/** The key frames of an FLV file. */
-export const keyFramesOf = (file: Uint8Array): Tag[] =>
-  splitTags(Buffer.from(file).subarray(13)).tags.filter(isKeyFrame)
 
 /**
  * Seeking leads to the same picture as reading all that comes before: a key frame in the middle. The position is just before
  * it, because ffmpeg starts at the key frame before a position or at the next one, also with an index of its files.
  */
 export async function expectSeekable(url: string, start: number): Promise<void> {
-  const frames = keyFramesOf(await fetch(url).then(response => response.bytes()))
+  const frames = await readKeyFrames(await untilRecorded(url))
   const { milliseconds } = assertDefined(frames[frames.length >> 1], 'a key frame')
   const position = milliseconds / 1000 - start - 0.05
   const [sought, read] = [await pictureAt(url, position, 'seek'), await pictureAt(url, position, 'read')]

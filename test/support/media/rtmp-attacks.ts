@@ -2,7 +2,10 @@
 import { connect } from 'node:net'
 import { encodeAmf } from '../../../src/media/rtmp/amf0.ts'
 import { TYPE, writeChunks } from '../../../src/media/rtmp/chunks.ts'
-import { AVC, RtmpClient } from './rtmp-client.ts'
+import { AVC } from './codecs.ts'
+import { HlsPlayer } from './hls.ts'
+import { readMp4 } from './read-mp4.ts'
+import { RtmpClient } from './rtmp-client.ts'
 import {
   AMF_BOMBS,
   commandOf,
@@ -97,18 +100,17 @@ export function closedAfter(port: number, bytes: Uint8Array, localAddress = '127
   return promise
 }
 
-const FILE_HEADER_BYTES = 13
-const TAG_BYTES = 15
 const FRAME_MILLISECONDS = 20
 const FRAMES_PER_GROUP = 25
 const FEWEST_FRAMES = 50
+/** Where the number of a frame is in its bytes: behind the length and the type of its only unit. */
+const NUMBER_AT = 5
 
 /** A publisher with a numbered frame every 20 ms, and a viewer who must get every one of them. */
 export class Witness {
   readonly #client: RtmpClient
   readonly #timer: ReturnType<typeof setInterval>
   readonly #received: number[] = []
-  readonly #watching = new AbortController()
   #sent = 0
   #longestPause = 0
 
@@ -129,11 +131,8 @@ export class Witness {
     const code = await client.publish(options.key)
     if (code !== 'NetStream.Publish.Start') throw new Error(`the witness may not publish: ${code}`)
     const witness = new Witness(client)
-    const response = await fetch(`${options.url}/live/${options.login}.flv`, {
-      signal: witness.#watching.signal,
-    })
-    if (response.status !== 200) throw new Error(`the witness is not live: ${response.status}`)
-    void witness.#watch(response).catch(() => undefined)
+    const player = await HlsPlayer.open(options.url, options.login)
+    void witness.#watch(player).catch(() => undefined)
     return witness
   }
 
@@ -141,10 +140,9 @@ export class Witness {
   async finish(): Promise<{ missing: number[]; longestPause: number; frames: number }> {
     while (this.#received.length < FEWEST_FRAMES) await Bun.sleep(10)
     clearInterval(this.#timer)
+    this.#client.close()
     const deadline = performance.now() + 10_000
     while (this.#received.at(-1) !== this.#sent - 1 && performance.now() < deadline) await Bun.sleep(10)
-    this.#watching.abort()
-    this.#client.close()
     const [first = 0] = this.#received
     const got = new Set(this.#received)
     const missing = Array.from({ length: this.#sent - first }, (_, index) => first + index).filter(
@@ -155,24 +153,17 @@ export class Witness {
 
   #send(): void {
     const number = this.#sent++
-    const timestamp = number * FRAME_MILLISECONDS
-    this.#client.video(timestamp, number % FRAMES_PER_GROUP === 0 ? AVC.keyFrame(2000) : AVC.frame(500))
+    const payload = number % FRAMES_PER_GROUP === 0 ? AVC.keyFrame(2000) : AVC.frame(500)
+    payload.writeUInt32BE(number, payload.length - 500 + NUMBER_AT)
+    this.#client.video(number * FRAME_MILLISECONDS, payload)
   }
 
-  async #watch(response: Response): Promise<void> {
-    let rest = Buffer.alloc(0)
-    let skipped = FILE_HEADER_BYTES
+  async #watch(player: HlsPlayer): Promise<void> {
     let heard = performance.now()
-    for await (const piece of response.body ?? []) {
-      rest = Buffer.concat([rest, piece])
-      if (rest.length < skipped) continue
-      rest = rest.subarray(skipped)
-      skipped = 0
-      while (rest.length >= TAG_BYTES && rest.length >= TAG_BYTES + rest.readUIntBE(1, 3)) {
-        if (rest[0] === TYPE.video && rest[12] === 1)
-          this.#received.push(rest.readUIntBE(4, 3) / FRAME_MILLISECONDS)
-        rest = rest.subarray(TAG_BYTES + rest.readUIntBE(1, 3))
-      }
+    for await (const { init, bytes } of player.segments()) {
+      const [track] = await readMp4(await player.bytes(init), bytes)
+      for (const { data } of track?.samples ?? [])
+        this.#received.push(Buffer.from(data).readUInt32BE(data.length - 500 + NUMBER_AT))
       const now = performance.now()
       this.#longestPause = Math.max(this.#longestPause, now - heard)
       heard = now

@@ -114,10 +114,3 @@ export class RtmpClient {
       })
   }
 }
-
-/** Payloads of H.264 as decoders distinguish them; the pictures themselves are not real. */
-export const AVC = {
-  header: Buffer.from([0x17, 0, 0, 0, 0, 1, 2, 3]),
-  keyFrame: (bytes = 100) => Buffer.concat([Buffer.from([0x17, 1, 0, 0, 0]), Buffer.alloc(bytes, 0xaa)]),
-  frame: (bytes = 50) => Buffer.concat([Buffer.from([0x27, 1, 0, 0, 0]), Buffer.alloc(bytes, 0xbb)]),
-}

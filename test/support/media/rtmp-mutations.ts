@@ -3,7 +3,7 @@
 import type { SeededRandom } from '../../../src/kit/random.ts'
 import { type Amf, encodeAmf } from '../../../src/media/rtmp/amf0.ts'
 import { type Message, TYPE, writeChunks } from '../../../src/media/rtmp/chunks.ts'
-import { AVC } from './rtmp-client.ts'
+import { AVC } from './codecs.ts'
 
 const BLOCK = 1536
 const CHUNK_BYTES = 4096

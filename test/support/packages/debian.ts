@@ -32,6 +32,17 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
     skipped: 'every test of broadcasts through nginx-rtmp',
   },
   TEST_FFMPEG: { names: ['ffmpeg'], package: 'ffmpeg', skipped: 'every test with a real encoder' },
+  TEST_VLC: {
+    names: ['cvlc'],
+    package: 'vlc-bin vlc-plugin-base',
+    skipped: "VLC's reading of broadcasts and recordings",
+  },
+  TEST_GSTREAMER: {
+    names: ['gst-launch-1.0'],
+    package:
+      'gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad',
+    skipped: "GStreamer's reading of broadcasts and recordings",
+  },
   TEST_HAPROXY: { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
   TEST_PGBOUNCER: { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
   TEST_PG_DUMP: {

@@ -1,5 +1,5 @@
 /** A proxy that runs with its file from deploy/. Only addresses and folders are replaced. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../cli/strand-process.ts'
@@ -58,6 +58,19 @@ export async function startControlProxy(controlPort: number): Promise<ProxyProce
   }))
 }
 
+/** Starts the nginx with a cache for broadcasts in front of a node on loopback. */
+export async function startCache(nodePort: number): Promise<ProxyProcess> {
+  const port = await freePort()
+  return start('nginx', 'nginx-cache.conf', port, '/healthz', folder => ({
+    '127.0.0.1:8080': `127.0.0.1:${nodePort}`,
+    'listen 80;': `listen 127.0.0.1:${port};`,
+    // With the port, which is part of the origin here.
+    'Host $host;': 'Host $http_host;',
+    '/var/cache/nginx/': `${folder}/cache-`,
+    ...foldersOfNginx(folder),
+  }))
+}
+
 async function start(
   name: ProxyName,
   sampleFile: string,
@@ -66,6 +79,8 @@ async function start(
   changesIn: (folder: string) => Readonly<Record<string, string>>,
 ): Promise<ProxyProcess> {
   const folder = mkdtempSync(join(tmpdir(), `strand-${name}-`))
+  // The workers of nginx run as another user, and write what they cache below it.
+  chmodSync(folder, 0o711)
   const file = join(folder, sampleFile)
   const sample = readFileSync(join(ROOT, 'deploy', sampleFile), 'utf8')
   writeFileSync(file, replaced(sample, changesIn(folder)))
