@@ -132,7 +132,7 @@ const SLOW = {
 }
 
 /** They count answers that are late, so they run after all others. */
-const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
+const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies'].map(name => `./test/${name}.full.ts`)
 
 /**
  * What `--brief` leaves out: trials that repeat with more programs, data or time what others show. They run before a
