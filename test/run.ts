@@ -132,7 +132,7 @@ const SLOW = {
 }
 
 /** They count answers that are late, so they run after all others. */
-const ALONE = ['cli/workers', 'deploy/proxies'].map(name => `./test/${name}.full.ts`)
+const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies'].map(name => `./test/${name}.full.ts`)
 
 /**
  * What `--brief` leaves out: trials that repeat with more programs, data or time what others show. They run before a
@@ -144,10 +144,13 @@ const LONG = [
   'disk/planted-bugs',
   'domain/marker-export/readers',
   'events/many-sockets',
+  'examples/examples',
   'maintenance/key-replacement',
+  'media/ffmpeg-outages',
   'media/live-formats',
   'media/long-recording',
   'media/mutations',
+  'properties',
   'store/both-stores',
   'store/partitioned-by-hand',
   'transfer/round-trip',

@@ -1,7 +1,7 @@
 /** A real server among enemies: 10,000 idle connections, and a publisher that sends as fast as it can. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { AVC } from '../support/media/codecs.ts'
 import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/media/rtmp-attacks.ts'
@@ -13,8 +13,7 @@ import { freePort } from '../support/store/postgres.ts'
 const TOKEN = 'an-operator-token-for-these-tests'
 const MEBIBYTE = 1024 * 1024
 const GIGABYTE = 1e9
-/** Connections that do nothing, how many of them at once, and of one address. */
-const [IDLE, BATCH_SIZE, PER_ADDRESS] = [10_000, 500, 40]
+const IDLE = 10_000
 const DEADLINE_MILLISECONDS = 10_000
 const FLOOD_SECONDS = 6
 /** What is read of a publisher: at once, and then in a second. */
@@ -71,28 +70,32 @@ function residentBytes(): number {
   return Number(kilobytes) * 1024
 }
 
-function idleConnection(localAddress: string): Promise<Socket> {
-  const { promise, resolve } = Promise.withResolvers<Socket>()
-  const socket = connect({ port: rtmpPort, host: '127.0.0.1', localAddress }, () => resolve(socket))
-  socket.on('error', () => resolve(socket))
-  socket.on('data', () => undefined)
-  return promise
+/** Opens connections that do nothing. Resolves when all are open, with a promise of their end. */
+async function openIdle(): Promise<{ allClosed: Promise<void> }> {
+  const file = join(import.meta.dir, '../support/media/idle-connections.ts')
+  const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const enemy = Bun.spawn([process.execPath, file, String(rtmpPort), String(IDLE)], {
+    stdout: 'ignore',
+    stderr: 'inherit',
+    ipc: message => (message === 'open' ? opened : closed).resolve(),
+    onExit: () => {
+      for (const each of [opened, closed])
+        each.reject(new Error('the process of the idle connections has ended'))
+    },
+  })
+  await opened.promise
+  return { allClosed: closed.promise.then(() => enemy.kill()) }
 }
 
 test('10,000 idle connections beside attacks: closed, memory bounded, and others publish and watch undisturbed', async () => {
   const broadcast = await witness('beside_idle')
   const { key } = await newChannel('honest')
   const before = residentBytes()
-  const idle: Socket[] = []
   let highest = 0
-  while (idle.length < IDLE) {
-    const batch = Array.from({ length: BATCH_SIZE }, (_, index) => {
-      const network = Math.floor((idle.length + index) / PER_ADDRESS)
-      return idleConnection(`127.5.${network >> 7}.${1 + (network & 127)}`)
-    })
-    idle.push(...(await Promise.all(batch)))
+  const watched = setInterval(() => {
     highest = Math.max(highest, residentBytes())
-  }
+  }, 50)
+  const { allClosed } = await openIdle()
   const attacks = Promise.all(
     Object.values(ATTACKS).map((bytes, index) => closedAfter(rtmpPort, bytes, `127.6.0.${index + 1}`)),
   )
@@ -100,9 +103,8 @@ test('10,000 idle connections beside attacks: closed, memory bounded, and others
   expect(await encoder.publish(key)).toBe('NetStream.Publish.Start')
   encoder.close()
   expect(Math.max(...(await attacks))).toBeLessThan(DEADLINE_MILLISECONDS - 1000)
-  const isOpen = ({ destroyed }: Socket) => !destroyed
-  while (idle.some(isOpen)) await Bun.sleep(50)
-  highest = Math.max(highest, residentBytes())
+  await allClosed
+  clearInterval(watched)
   expect(highest - before).toBeLessThan(100 * MEBIBYTE)
   const { missing, longestPause } = await broadcast.finish()
   expect(missing).toEqual([])

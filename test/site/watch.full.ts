@@ -52,6 +52,8 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
   let video_id: string
   let ingestUrl: string
   let encoder: Bun.Subprocess | undefined
+  /** Positions count from the start of the broadcast: an encoder on a busy machine takes a while until its first picture. */
+  let firstPictureAt = 0
   /** What the page asked for, with the status of the answer. */
   const answers: (readonly [path: string, status: number])[] = []
 
@@ -204,7 +206,9 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await untilPlaying()
     const { time, number } = await shown()
     expect(time).toBeLessThan(10)
-    expect(Math.abs(number / FRAMES_PER_SECOND - time)).toBeLessThan(1)
+    firstPictureAt = time - number / FRAMES_PER_SECOND
+    note(`the first picture is at ${firstPictureAt.toFixed(2)} s`)
+    expect(firstPictureAt).toBeWithin(-1, 5)
     await look(page, 'channel-rewound')
     expect(await page.isVisible('[data-part=rate]')).toBe(true)
     await page.keyboard.press('l')
@@ -240,7 +244,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     expect(await mode()).toBe('recorded')
     const { time, number } = await shown()
     expect(Math.abs(time - pausedAt)).toBeLessThan(4)
-    expect(Math.abs(number / FRAMES_PER_SECOND - pausedAt)).toBeLessThan(6)
+    expect(Math.abs(firstPictureAt + number / FRAMES_PER_SECOND - pausedAt)).toBeLessThan(6)
     await page.keyboard.press('9')
     await page.keyboard.press('End')
     await page.getByRole('button', { name: 'Live', exact: true }).click()
@@ -408,7 +412,8 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
       await untilPlaying()
       if (target > 20) continue
       const { time, number } = await shown()
-      expect([target, Math.abs(number / FRAMES_PER_SECOND - time) < 1]).toEqual([target, true])
+      const isRight = Math.abs(firstPictureAt + number / FRAMES_PER_SECOND - time) < 1
+      expect([target, isRight]).toEqual([target, true])
     }
     await page.selectOption('[data-part=rate]', '2')
     expect(await page.evaluate('document.querySelector("video").playbackRate')).toBe(2)

@@ -27,13 +27,13 @@ const HLS_TYPE = 'application/vnd.apple.mpegurl'
 const CONFIG: Partial<HlsLibrary['config']> = { enableWorker: false, backBufferLength: 60 }
 
 /**
- * Half a second more than the playlist asks for, so that a network or browser that is late for once does not stop the
+ * A quarter of a second more than the playlist asks for, so that a network or browser that is late for once does not stop the
  * picture. Further behind than that it plays a little faster.
  */
 const LIVE_CONFIG: Partial<HlsLibrary['config']> = {
   ...CONFIG,
   lowLatencyMode: true,
-  liveSyncDuration: 2,
+  liveSyncDuration: 1.75,
   maxLiveSyncPlaybackRate: 1.1,
   backBufferLength: 30,
 }

@@ -113,6 +113,8 @@ export class Witness {
   readonly #received: number[] = []
   #sent = 0
   #longestPause = 0
+  /** Why the viewer gave up. */
+  #failure: unknown
 
   private constructor(client: RtmpClient) {
     this.#client = client
@@ -132,14 +134,17 @@ export class Witness {
     if (code !== 'NetStream.Publish.Start') throw new Error(`the witness may not publish: ${code}`)
     const witness = new Witness(client)
     const player = await HlsPlayer.open(options.url, options.login)
-    void witness.#watch(player).catch(() => undefined)
+    void witness.#watch(player).catch((error: unknown) => {
+      witness.#failure = error
+    })
     return witness
   }
 
   /** Ends, and gives what the viewer missed: numbers of frames, and the longest time without any. */
   async finish(): Promise<{ missing: number[]; longestPause: number; frames: number }> {
-    while (this.#received.length < FEWEST_FRAMES) await Bun.sleep(10)
+    while (this.#received.length < FEWEST_FRAMES && this.#failure === undefined) await Bun.sleep(10)
     clearInterval(this.#timer)
+    if (this.#failure !== undefined) throw this.#failure
     this.#client.close()
     const deadline = performance.now() + 10_000
     while (this.#received.at(-1) !== this.#sent - 1 && performance.now() < deadline) await Bun.sleep(10)
