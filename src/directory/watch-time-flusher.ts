@@ -112,9 +112,9 @@ export class WatchTimeFlusher {
 
   measure(metrics: Metrics): void {
     metrics.counter(
-      'strand_watched_minutes_total',
-      'Watched minutes that were credited, in each campaign.',
-      this.#minutes,
+      'strand_watched_seconds_total',
+      'Time watched that was credited, in each campaign.',
+      this.#minutes * 60,
     )
     metrics.histogram(
       'strand_watch_flush_seconds',

@@ -286,7 +286,11 @@ export class WatchTime {
       'Viewers with a recent heartbeat that names them.',
       this.#viewers.size,
     )
-    metrics.gauge('strand_unflushed_minutes', 'Watched minutes that the store does not have yet.', unflushed)
+    metrics.gauge(
+      'strand_unflushed_watch_seconds',
+      'Time watched that the store does not have yet.',
+      unflushed * 60,
+    )
     this.#flusher.measure(metrics)
     metrics.counter('strand_drop_claims_total', 'Claims of drops.', [
       [{ source: 'viewer' }, this.#claims],
