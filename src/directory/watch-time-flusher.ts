@@ -2,20 +2,19 @@
  * Writes the watched minutes of this process to the store (D-214), in batches of viewers. Pending slots are removed only when
  * the store has them; a flush may be repeated, because it is a union.
  */
-import { withoutSlots } from '../domain/watched-minutes.ts'
 import { Batcher } from '../kit/queues/batcher.ts'
 import { Histogram } from '../kit/telemetry/histogram.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import type { WatchedProgress } from '../store/commands/watch-time.ts'
 import type { Store } from '../store/store.ts'
-import type { OpenCampaigns } from './open-campaigns.ts'
 import {
   hasPending,
-  readProgress,
+  type SharedLists,
   type TakenMinutes,
-  takePending,
   type WatchingViewer,
+  withoutWritten,
+  withProgress,
   writeReports,
 } from './watching-viewer.ts'
 
@@ -25,10 +24,10 @@ const FLUSH_SECONDS = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 3] as const
 interface FlusherOptions {
   readonly store: Store
   readonly clock: Clock
-  readonly campaigns: OpenCampaigns
   /** Whether the clock can be moved, so that it has nothing to do with the clock of the store. */
   readonly hasOwnClock: boolean
   readonly viewers: ReadonlyMap<string, WatchingViewer>
+  readonly shared: SharedLists
 }
 
 export class WatchTimeFlusher {
@@ -70,7 +69,7 @@ export class WatchTimeFlusher {
     const now = clock.now()
     const taken = ids.flatMap(id => {
       const viewer = viewers.get(id)
-      return viewer !== undefined && hasPending(viewer) ? [takePending(id, viewer)] : []
+      return viewer !== undefined && hasPending(viewer) ? [{ id, viewer, pending: viewer.pending }] : []
     })
     if (taken.length === 0) return
     const began = performance.now()
@@ -91,22 +90,16 @@ export class WatchTimeFlusher {
 
   /** Removes what the store has from the pending slots, and takes over its minutes. */
   #settle(taken: readonly TakenMinutes[], results: readonly WatchedProgress[]): void {
-    for (const { viewer, pending, earlier } of taken) {
-      if (pending !== undefined && viewer.pending !== undefined)
-        viewer.setPending(withoutSlots(viewer.pending.slots, pending.slots), viewer.pendingSet)
-      // What was pending may have become earlier meanwhile.
-      const waiting = (viewer.earlier ?? []).flatMap(each => {
-        if (earlier?.includes(each)) return []
-        const slots = pending === undefined ? each.slots : withoutSlots(each.slots, pending.slots)
-        return slots.recent === 0 ? [] : [{ ...each, slots }]
-      })
-      viewer.earlier = waiting.length > 0 ? waiting : undefined
-    }
-    const { viewers, campaigns } = this.#options
-    for (const row of results) {
-      this.#minutes += row.added
-      this.autoClaims += row.claimed.length
-      viewers.get(row.user_id)?.addProgress(readProgress(row, campaigns))
+    const { viewers, shared } = this.#options
+    for (const { viewer, pending } of taken)
+      viewer.pending = shared.pending(withoutWritten(viewer.pending, pending))
+    for (const { user_id, campaign_id, minutes, added, claimed } of results) {
+      this.#minutes += added
+      this.autoClaims += claimed.length
+      const viewer = viewers.get(user_id)
+      if (viewer?.progress === undefined) continue
+      const progress = { campaign_id, minutes, claimed }
+      viewer.progress = shared.progress(withProgress(viewer.progress, progress))
     }
   }
 

@@ -32,19 +32,20 @@ import {
 import type { Metrics } from '../kit/telemetry/metrics.ts'
 import type { Clock } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
-import { EarningNetworks } from './earning-networks.ts'
+import { EarningNetworks, isOverLimit } from './earning-networks.ts'
 import { admits, isActive, type OpenCampaign, type OpenCampaigns } from './open-campaigns.ts'
 import { WatchTimeFlusher } from './watch-time-flusher.ts'
 import {
   type CampaignSet,
   countMinutes,
   countPending,
+  findProgress,
   hasFinished,
   hasPending,
   NO_CAMPAIGNS,
-  readProgress,
-  sameIds,
+  SharedLists,
   WatchingViewer,
+  withProgress,
 } from './watching-viewer.ts'
 
 /** From this number on, a fifth of the viewers is flushed each minute. */
@@ -87,6 +88,7 @@ export class WatchTime {
   readonly #viewers = new Map<string, WatchingViewer>()
   readonly #networks: EarningNetworks
   readonly #flusher: WatchTimeFlusher
+  readonly #shared = new SharedLists()
   /** One object for each combination of campaigns, and one text for each channel, which viewers share. */
   #sets = new Map<string, CampaignSet>()
   #channels = new Map<string, string>()
@@ -96,7 +98,7 @@ export class WatchTime {
   constructor(options: WatchTimeOptions) {
     this.#options = options
     this.#networks = new EarningNetworks(options.mostPerNetwork)
-    this.#flusher = new WatchTimeFlusher({ ...options, viewers: this.#viewers })
+    this.#flusher = new WatchTimeFlusher({ ...options, viewers: this.#viewers, shared: this.#shared })
     this.#lastMinute = slotAt(options.clock.now())
   }
 
@@ -152,8 +154,7 @@ export class WatchTime {
       return { set, reason: 'counts_on_another_channel' }
     // One who is not kept, because there are too many, could not be released.
     const isKept = this.#viewers.get(session.viewer) === viewer
-    viewer.isOverLimit = !isKept || !this.#networks.admit(viewer, address)
-    return viewer.isOverLimit ? { set, reason: 'network_limit' } : { set }
+    return isKept && this.#networks.admit(viewer, address) ? { set } : { set, reason: 'network_limit' }
   }
 
   #setFor(admitted: readonly OpenCampaign[]): CampaignSet {
@@ -161,7 +162,7 @@ export class WatchTime {
     const key = ids.join()
     const known = this.#sets.get(key)
     if (known?.campaigns.every((each, place) => each === admitted[place])) return known
-    const set = { campaigns: admitted, ids }
+    const set = { campaigns: admitted, ids, key }
     this.#sets.set(key, set)
     return set
   }
@@ -169,17 +170,18 @@ export class WatchTime {
   #count(session: ViewerSession, viewer: WatchingViewer, set: CampaignSet, now: number): void {
     const slot = slotAt(now)
     if (slot === viewer.slot) return
-    const before = viewer.pending
+    const before = viewer.pending.at(-1)
     // Slots of other campaigns, or far from these because a clock was moved, are pending separately. A clock that is moved by
     // days fills several sets before they are flushed.
     const continues =
       before !== undefined &&
-      (before.set === set || sameIds(before.set, set)) &&
+      before.set.key === set.key &&
       Math.abs(slot - before.slots.slot) < RECENT_SLOTS &&
       !(this.#options.hasOwnClock && losesSlots(before.slots, slot))
-    if (before !== undefined && !continues) viewer.earlier = [...(viewer.earlier ?? []), before]
     const slots = continues ? before.slots : NO_SLOTS
-    viewer.setPending(withSlot(slots, slot) ?? slots, set)
+    const latest = { slots: withSlot(slots, slot) ?? slots, set }
+    const earlier = continues ? viewer.pending.slice(0, -1) : viewer.pending
+    viewer.pending = this.#shared.pending([...earlier, latest])
     viewer.slot = slot
     viewer.channel = viewer.heardOn
     // What fails is flushed with the minute.
@@ -198,7 +200,7 @@ export class WatchTime {
   async #readProgress(id: string, viewer: WatchingViewer): Promise<void> {
     try {
       const rows = await this.#options.store.dropProgress.ofViewer(id)
-      viewer.progress ??= rows.map(row => readProgress(row, this.#options.campaigns))
+      viewer.progress ??= this.#shared.progress(rows)
     } catch {
       // The store is away: the answer has no progress, and the next heartbeat tries again.
     }
@@ -208,7 +210,7 @@ export class WatchTime {
     const isKnown = viewer.progress !== undefined
     const data = (isKnown ? set.campaigns : []).map(({ campaign }) => {
       const minutes = countMinutes(viewer, campaign.id)
-      const claimed = viewer.findProgress(campaign.id)?.claimed ?? []
+      const claimed = findProgress(viewer.progress, campaign.id)?.claimed ?? []
       const claimable = campaign.drops
         .filter(({ id, required_minutes }) => required_minutes <= minutes && !claimed.includes(id))
         .map(({ id }) => id)
@@ -232,7 +234,9 @@ export class WatchTime {
     }
     await this.#flusher.flushAll(due)
     this.#forgetStopped(now)
-    if (isNewMinute) [this.#sets, this.#channels] = [new Map(), new Map()]
+    if (!isNewMinute) return
+    this.#shared.clear()
+    ;[this.#sets, this.#channels] = [new Map(), new Map()]
   }
 
   /** Flushes everything, at the end of the process. */
@@ -265,8 +269,10 @@ export class WatchTime {
   /** Takes note of a claim, so that answers do not offer the drop again. */
   noteClaim(user_id: string, { campaign_id, drop_id }: { campaign_id: string; drop_id: string }): void {
     this.#claims += 1
-    const known = this.#viewers.get(user_id)?.findProgress(campaign_id)
-    if (known !== undefined && !known.claimed.includes(drop_id)) known.claimed = [...known.claimed, drop_id]
+    const viewer = this.#viewers.get(user_id)
+    const known = findProgress(viewer?.progress, campaign_id)
+    if (viewer?.progress === undefined || known === undefined) return
+    viewer.progress = this.#shared.progress(withProgress(viewer.progress, { ...known, claimed: [drop_id] }))
   }
 
   /** What this process has heard of a viewer lately. */
@@ -274,8 +280,8 @@ export class WatchTime {
     const viewer = this.#viewers.get(user_id)
     const now = this.#options.clock.now()
     if (viewer === undefined || !isRecent(viewer.heardAt, now)) return undefined
-    const { heardOn, isOverLimit, began } = viewer
-    return { heardOn, isOverLimit, ageMilliseconds: now - began }
+    const { heardOn, began } = viewer
+    return { heardOn, isOverLimit: isOverLimit(viewer), ageMilliseconds: now - began }
   }
 
   measure(metrics: Metrics): void {

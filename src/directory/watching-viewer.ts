@@ -1,7 +1,17 @@
 /** What a process knows of a viewer who watches, and the minutes that the store does not have yet. */
-import { countSlots, listSlots, type SlotSet } from '../domain/watched-minutes.ts'
+import { countSlots, listSlots, type SlotSet, withoutSlots } from '../domain/watched-minutes.ts'
 import type { WatchReport } from '../store/commands/watch-time.ts'
-import type { OpenCampaign, OpenCampaigns } from './open-campaigns.ts'
+import type { OpenCampaign } from './open-campaigns.ts'
+
+/** The campaigns of a slot. There is one object for each combination, so that viewers share it. */
+export interface CampaignSet {
+  readonly campaigns: readonly OpenCampaign[]
+  readonly ids: readonly string[]
+  /** The ids in one text. */
+  readonly key: string
+}
+
+export const NO_CAMPAIGNS: CampaignSet = { campaigns: [], ids: [], key: '' }
 
 /** Slots that the store does not have yet, and the campaigns that they count for. */
 export interface Pending {
@@ -9,109 +19,111 @@ export interface Pending {
   readonly set: CampaignSet
 }
 
-/** The campaigns of a slot. There is one object for each combination, so that viewers share it. */
-export interface CampaignSet {
-  readonly campaigns: readonly OpenCampaign[]
-  readonly ids: readonly string[]
-}
-
-export const NO_CAMPAIGNS: CampaignSet = { campaigns: [], ids: [] }
-
 /** Minutes in a campaign, as the store has them, and the drops that are claimed. */
 export interface Progress {
   readonly campaign_id: string
-  minutes: number
-  claimed: readonly string[]
+  readonly minutes: number
+  readonly claimed: readonly string[]
 }
-
-/** The minutes that the store has. Ids of open campaigns, and lists without drops, are in memory once. */
-export function readProgress(row: Progress, campaigns: OpenCampaigns): Progress {
-  const { campaign_id, minutes, claimed } = row
-  return {
-    campaign_id: campaigns.find(campaign_id)?.campaign.id ?? campaign_id,
-    minutes,
-    claimed: claimed.length === 0 ? NO_DROPS : claimed,
-  }
-}
-
-const NO_DROPS: readonly string[] = []
 
 /**
- * A viewer with a recent heartbeat. There may be very many: all have the same layout in memory, with plain fields in place of
- * small objects.
+ * A viewer with a recent heartbeat. There may be very many: each has few fields, and shares its lists with all who have the
+ * same (`SharedLists`).
  */
 export class WatchingViewer {
   /** The last heartbeat, and the channel and start of its session. */
   heardAt = 0
   heardOn = ''
   began = 0
-  /** Set when the viewer earns: a hash of the network of the first heartbeat which counted. */
+  /** Set by the first heartbeat that counted or was over the limit: see `EarningNetworks`. */
   network: number | undefined = undefined
-  earns = false
-  /** Whether the last heartbeat earned nothing because of its network. */
-  isOverLimit = false
   /** The last slot that counted, and its channel. */
   slot = 0
   channel = ''
-  /** Pending slots and their campaigns. */
-  pendingSlot = 0
-  pendingRecent = 0
-  pendingSet: CampaignSet = NO_CAMPAIGNS
-  /** Pending slots of other campaigns, from before the viewer changed the channel. */
-  earlier: readonly Pending[] | undefined = undefined
+  /** The last is that of the newest slots. Those before it are of other campaigns. */
+  pending: readonly Pending[] = NOTHING
   /** By campaign; undefined until it is read. */
   progress: readonly Progress[] | undefined = undefined
+}
 
-  get pending(): Pending | undefined {
-    if (this.pendingRecent === 0) return undefined
-    return { slots: { slot: this.pendingSlot, recent: this.pendingRecent }, set: this.pendingSet }
+const NOTHING: readonly never[] = []
+
+/** One list for each content, which viewers share: very many have the same minutes. */
+export class SharedLists {
+  #pending = new Map<string, readonly Pending[]>()
+  #progress = new Map<string, readonly Progress[]>()
+
+  pending(list: readonly Pending[]): readonly Pending[] {
+    if (list.length === 0) return NOTHING
+    const key = list.map(({ slots, set }) => `${slots.slot} ${slots.recent} ${set.key}`).join()
+    return known(this.#pending, key, list)
   }
 
-  setPending({ slot, recent }: SlotSet, set: CampaignSet): void {
-    this.pendingSlot = slot
-    this.pendingRecent = recent
-    this.pendingSet = set
+  progress(list: readonly Progress[]): readonly Progress[] {
+    const key = list
+      .map(({ campaign_id, minutes, claimed }) => [campaign_id, minutes, ...claimed].join(' '))
+      .join()
+    return known(this.#progress, key, list)
   }
 
-  /** Takes over what the store has. Of two answers at once, that of the first may come last. */
-  addProgress(added: Progress): void {
-    const { campaign_id, minutes, claimed } = added
-    const known = this.findProgress(campaign_id)
-    if (known !== undefined) {
-      known.minutes = Math.max(minutes, known.minutes)
-      if (claimed.length > 0) known.claimed = [...new Set([...known.claimed, ...claimed])]
-    } else if (this.progress !== undefined) this.progress = [...this.progress, added]
-  }
-
-  findProgress(campaign_id: string): Progress | undefined {
-    return this.progress?.find(each => each.campaign_id === campaign_id)
+  /** Forgets what viewers may not have any more. They keep what they have. */
+  clear(): void {
+    this.#pending = new Map()
+    this.#progress = new Map()
   }
 }
 
-export const hasPending = ({ pendingRecent, earlier }: WatchingViewer): boolean =>
-  pendingRecent !== 0 || earlier !== undefined
+function known<T>(lists: Map<string, T>, key: string, list: T): T {
+  const earlier = lists.get(key)
+  if (earlier === undefined) lists.set(key, list)
+  return earlier ?? list
+}
 
-export const sameIds = (a: CampaignSet, b: CampaignSet): boolean =>
-  a.ids.length === b.ids.length && a.ids.every((id, place) => id === b.ids[place])
+export const hasPending = ({ pending }: WatchingViewer): boolean => pending.length > 0
 
-export function countPending(viewer: WatchingViewer, campaign_id?: string): number {
-  const { pendingRecent, pendingSet, earlier } = viewer
-  const concerns = ({ ids }: CampaignSet) => campaign_id === undefined || ids.includes(campaign_id)
-  let count = pendingRecent !== 0 && concerns(pendingSet) ? countSlots({ slot: 0, recent: pendingRecent }) : 0
-  for (const { slots, set } of earlier ?? []) if (concerns(set)) count += countSlots(slots)
+export function countPending({ pending }: WatchingViewer, campaign_id?: string): number {
+  let count = 0
+  for (const { slots, set } of pending)
+    if (campaign_id === undefined || set.ids.includes(campaign_id)) count += countSlots(slots)
   return count
+}
+
+/** What is pending after the store has all of an earlier list. Meanwhile slots may have been added, also of other campaigns. */
+export function withoutWritten(pending: readonly Pending[], written: readonly Pending[]): readonly Pending[] {
+  if (pending === written) return NOTHING
+  return pending.flatMap(({ slots, set }) => {
+    const left = written.reduce((rest, each) => withoutSlots(rest, each.slots), slots)
+    return left.recent === 0 ? [] : [{ slots: left, set }]
+  })
+}
+
+export function findProgress(
+  progress: readonly Progress[] | undefined,
+  campaign_id: string,
+): Progress | undefined {
+  return progress?.find(each => each.campaign_id === campaign_id)
+}
+
+/** With what the store has now. Of two answers at once, that of the first may come last. */
+export function withProgress(progress: readonly Progress[], added: Progress): readonly Progress[] {
+  const { campaign_id } = added
+  const before = findProgress(progress, campaign_id)
+  if (before === undefined) return [...progress, added]
+  const minutes = Math.max(before.minutes, added.minutes)
+  const claimed = [...new Set([...before.claimed, ...added.claimed])]
+  return progress.map(each => (each === before ? { campaign_id, minutes, claimed } : each))
 }
 
 /** The minutes of the store, and those that it does not have yet. */
 export function countMinutes(viewer: WatchingViewer, campaign_id: string): number {
-  return (viewer.findProgress(campaign_id)?.minutes ?? 0) + countPending(viewer, campaign_id)
+  return (findProgress(viewer.progress, campaign_id)?.minutes ?? 0) + countPending(viewer, campaign_id)
 }
 
 /** Whether everything that could be earned is claimed. */
-export function hasFinished(viewer: WatchingViewer, { campaigns }: CampaignSet): boolean {
-  if (viewer.progress === undefined) return false
+export function hasFinished({ progress }: WatchingViewer, { campaigns }: CampaignSet): boolean {
+  if (progress === undefined) return false
   return campaigns.every(({ campaign }) => {
-    const claimed = viewer.findProgress(campaign.id)?.claimed ?? []
+    const claimed = findProgress(progress, campaign.id)?.claimed ?? []
     return campaign.drops.every(({ id }) => claimed.includes(id))
   })
 }
@@ -120,16 +132,8 @@ export function hasFinished(viewer: WatchingViewer, { campaigns }: CampaignSet):
 export interface TakenMinutes {
   readonly id: string
   readonly viewer: WatchingViewer
-  readonly pending: Pending | undefined
-  readonly earlier: readonly Pending[] | undefined
+  readonly pending: readonly Pending[]
 }
-
-export const takePending = (id: string, viewer: WatchingViewer): TakenMinutes => ({
-  id,
-  viewer,
-  pending: viewer.pending,
-  earlier: viewer.earlier,
-})
 
 export function writeReports(taken: readonly TakenMinutes[]): {
   viewers: WatchReport[]
@@ -137,18 +141,16 @@ export function writeReports(taken: readonly TakenMinutes[]): {
 } {
   const sets: (readonly string[])[] = []
   const places = new Map<string, number>()
-  const placeFor = ({ ids }: CampaignSet): number => {
-    const key = ids.join()
-    const known = places.get(key)
-    if (known !== undefined) return known
-    places.set(key, sets.push(ids) - 1)
-    return sets.length - 1
+  const placeFor = ({ ids, key }: CampaignSet): number => {
+    const place = places.get(key) ?? sets.push(ids) - 1
+    places.set(key, place)
+    return place
   }
-  const viewers = taken.map(({ id, pending, earlier = [] }) => ({
+  const viewers = taken.map(({ id, pending }) => ({
     user_id: id,
-    slots: (pending === undefined ? earlier : [...earlier, pending]).flatMap(each => {
-      const place = placeFor(each.set)
-      return listSlots(each.slots).map(slot => [slot, place] as const)
+    slots: pending.flatMap(({ slots, set }) => {
+      const place = placeFor(set)
+      return listSlots(slots).map(slot => [slot, place] as const)
     }),
   }))
   return { viewers, sets }
