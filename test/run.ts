@@ -131,8 +131,10 @@ const SLOW = {
   ],
 }
 
-/** They count answers that are late, so they run after all others. */
-const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies'].map(name => `./test/${name}.full.ts`)
+/** They count what is late, so they run after all others. */
+const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live'].map(
+  name => `./test/${name}.full.ts`,
+)
 
 /**
  * What `--brief` leaves out: trials that repeat with more programs, data or time what others show. They run before a
@@ -210,7 +212,7 @@ const together = files.filter(file => !ALONE.includes(file))
 const alone = files.filter(file => ALONE.includes(file))
 const runs: { code: number; report: string }[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + (isFull ? 3 : 2)))
-if (alone.length > 0) runs.push(await runFiles(alone, ALONE.length))
+if (alone.length > 0) runs.push(await runFiles(alone, availableParallelism()))
 await postgres?.stop()
 
 const count = (word: string) =>

@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     const { time, number } = await shown()
     expect(time).toBeLessThan(10)
     firstPictureAt = time - number / FRAMES_PER_SECOND
-    note(`the first picture is at ${firstPictureAt.toFixed(2)} s`)
+    note(`${firstPictureAt.toFixed(2)} s until the first picture`)
     expect(firstPictureAt).toBeWithin(-1, 5)
     await look(page, 'channel-rewound')
     expect(await page.isVisible('[data-part=rate]')).toBe(true)
