@@ -17,6 +17,7 @@ import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { freePort } from '../../test/support/store/postgres.ts'
 import type { BarePlan } from '../baselines/bare-server.ts'
+import type { LeastPlan } from '../baselines/least-server.ts'
 import { type Bench, copyStore, type Measure, type Result } from '../bench.ts'
 import { sendAround } from '../load/connections.ts'
 import { ALL_CORES, LOAD_CORE, moveTo, type Served } from '../load/processes.ts'
@@ -38,7 +39,7 @@ const addressOf = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
 
 export const campaigns: Measure = {
   name: 'campaigns',
-  seconds: ({ pace, size }) => 60 + size.streams / 1000 + secondsOfTurns(pace, 2) + 2 * 5 * pace.seconds,
+  seconds: ({ pace, size }) => 60 + size.streams / 1000 + secondsOfTurns(pace, 3) + 2 * 5 * pace.seconds,
   run: async bench => {
     const world = await bench.makeWorld('campaigns', { ...SMALLEST, streams: bench.plan.size.streams })
     const campaign = await addCampaign(world)
@@ -172,12 +173,24 @@ async function measureHeartbeats(bench: Bench, world: BenchWorld): Promise<Omit<
   const bodyFile = join(bench.folder('campaigns'), 'body')
   writeFileSync(bodyFile, body)
   const bare = await bench.processes.startBaseline('bare-server', { bodyFile } satisfies BarePlan)
-  const sides = [bare, strand].map(server => loadOn(bench, server, { requests, body }))
-  const [ofBare = [], ofStrand = []] = await inTurns(bench.plan.pace, sides)
-  for (const server of [bare, strand]) await server.stop()
+  const least = await bench.processes.startBaseline('least-server', {
+    operation: 'POST /playback/heartbeat',
+    storeFile: copyStore(world.storeFile, bench.folder('campaigns-least')),
+    masterKeys: secrets.masterKeys,
+    publicUrl: '',
+  } satisfies LeastPlan)
+  const servers = [bare, least, strand]
+  const sides = servers.map(server => loadOn(bench, server, { requests, body }))
+  const [ofBare = [], ofLeast = [], ofStrand = []] = await inTurns(bench.plan.pace, sides)
+  for (const server of servers) await server.stop()
   const { value, unit, details } = ratioOf('', 'perSecond', ofStrand, ofBare, 'the bare server')
-  const cost = ratioOf('', 'cost', ofStrand, ofBare, '').details
-  return { value, unit, details: `${details}; processor time ${cost}` }
+  const costs = [ofStrand, ofLeast, ofBare].map(side => median(side.map(({ cost }) => cost ?? Number.NaN)))
+  const [ours, ofTheLeast, bareCost] = costs.map(cost => `${cost.toFixed(1)} µs`)
+  return {
+    value,
+    unit,
+    details: `${details}; processor time ${ours}, of the least server ${ofTheLeast}, of the bare one ${bareCost}`,
+  }
 }
 
 async function sendOnce(strand: Served, requests: readonly BenchRequest[]): Promise<void> {
