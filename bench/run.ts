@@ -13,6 +13,7 @@ import { LOAD_CORE, moveTo } from './load/processes.ts'
 import { requireWrk } from './load/wrk.ts'
 import { viewers, writers } from './measures/beside.ts'
 import { bytes } from './measures/bytes.ts'
+import { campaigns } from './measures/campaigns.ts'
 import { demo } from './measures/demo.ts'
 import { events } from './measures/events.ts'
 import { growth } from './measures/growth.ts'
@@ -47,6 +48,7 @@ const STANDARD: readonly Measure[] = [
   watched,
   packaged,
   published,
+  campaigns,
 ]
 const ALL: readonly Measure[] = [...STANDARD, nodes, largeStore]
 

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { EVENT_TYPES } from '../src/contract/events/event-types.ts'
 import {
   controlOperations,
+  dropsOperations,
   helixOperations,
   oauthOperations,
   operations,
@@ -27,6 +28,7 @@ const FILE = join(import.meta.dir, '../dist/generated/client/api.ts')
 
 const FAMILIES: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
   Helix: helixOperations,
+  Drops: dropsOperations,
   Oauth: oauthOperations,
   Playback: playbackOperations,
   Control: controlOperations,
@@ -168,11 +170,12 @@ function aboutOf({ summary, description, access, method, path }: Operation): str
 }
 
 function methodType(operation: Operation): string {
-  const { id, returns, answerFile, page } = operation
+  const { id, returns, answerFile, page, mayBeEmpty } = operation
   if (answerFile !== undefined) return `Method<${id}Input, string>`
   if (returns === undefined) return `Method<${id}Input, undefined>`
   const row = (returns as Schema).properties?.data?.items
-  if (row === undefined) return `Method<${id}Input, ${id}Answer>`
+  if (row === undefined || mayBeEmpty)
+    return `Method<${id}Input, ${id}Answer${mayBeEmpty ? ' | undefined' : ''}>`
   const rowType = nameOf(row) ?? `${id}Answer['data'][number]`
   return `${kindOf(operation, page !== undefined)}<${id}Input, ${id}Answer, ${rowType}>`
 }

@@ -17,6 +17,7 @@ import { getStreamMarkers } from './least/get-stream-markers.ts'
 import { getStreams } from './least/get-streams.ts'
 import type { LeastOperation } from './least/operation.ts'
 import { LeastReader } from './least/reader.ts'
+import { sendHeartbeat } from './least/send-heartbeat.ts'
 import { readPlan } from './plan.ts'
 
 export interface LeastPlan {
@@ -36,6 +37,7 @@ const OPERATIONS: Readonly<Record<string, LeastOperation>> = {
   'GET /helix/streams/markers': getStreamMarkers,
   'GET /helix/entitlements/drops': getDropsEntitlements,
   'POST /helix/streams/markers': createStreamMarker,
+  'POST /playback/heartbeat': sendHeartbeat,
 }
 
 const { operation, storeFile, masterKeys, publicUrl } = readPlan<LeastPlan>()

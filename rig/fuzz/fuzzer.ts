@@ -18,6 +18,7 @@ const SPREAD = 2_654_435_761
 
 /** What makes the things that an operation is about, where that takes several requests that fit together. */
 const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
+  ClaimDrop: ['AddWatchedMinutes'],
   DeleteEventSubSubscription: ['CreateEventSubSubscription'],
   DeleteEventSubscription: ['CreateEventSubSubscription'],
   ResendDelivery: ['CreateEventSubSubscription', 'StartStream', 'EndStream', 'ListDeliveries'],

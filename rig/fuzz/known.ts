@@ -31,6 +31,7 @@ export interface OpenWalk {
 /** Fields that hold the same kind of value. */
 const KINDS: Readonly<Record<string, string>> = {
   broadcaster_id: 'user_id',
+  channel_id: 'user_id',
   broadcaster_user_id: 'user_id',
   editor_id: 'user_id',
   owner_user_id: 'user_id',
@@ -47,6 +48,7 @@ const COLLECTIONS: readonly (readonly [end: RegExp, kind: string])[] = [
   [/\/organizations(\/\{organization_id\})?$/, 'organization_id'],
   [/\/games(\/\{game_id\})?$/, 'game_id'],
   [/\/benefits(\/\{benefit_id\})?$/, 'benefit_id'],
+  [/\/control\/campaigns(\/\{campaign_id\})?$/, 'campaign_id'],
   [/\/clients(\/\{client_id\}.*)?$/, 'client_id'],
   [/\/videos(\/\{video_id\})?$/, 'video_id'],
   [/\/entitlements(\/drops|\/\{entitlement_id\})?$/, 'entitlement_id'],
@@ -90,6 +92,8 @@ export class Known {
       ['client_id', [world.client.id, world.other_client.id]],
       ['game_id', [world.game.id]],
       ['benefit_id', [world.benefit.id]],
+      ['campaign_id', [world.campaign.id]],
+      ['drop_id', world.campaign.drops.map(each => each.id)],
       ['scope', world.users[0]?.scopes ?? []],
       ['callback', [callback]],
       ['condition', ['broadcaster_user_id']],

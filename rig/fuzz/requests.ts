@@ -42,7 +42,9 @@ export function makeRequest(
   // Of the whole request, because some need several fields that fit together.
   const followsExample = random.next() < 0.7
   const isDeleting = operation.method === 'DELETE'
-  const isForToken = operation.security?.some(each => Object.hasOwn(each, 'userToken'))
+  const isForToken =
+    operation.security?.some(each => Object.hasOwn(each, 'userToken')) ||
+    operation.operationId === 'AddWatchedMinutes'
   const suggest = (field: string, schema: Schema): string | undefined => {
     const kind =
       schema['x-strand-refers-to'] === undefined

@@ -17,24 +17,27 @@ export class PlaybackSessions {
   }
 
   mint(
-    { user_id, watches }: Omit<PlaybackSession, 'id'>,
+    { user_id, watches, viewer }: Pick<PlaybackSession, 'user_id' | 'watches' | 'viewer'>,
     now: number,
   ): { session: string; expires_at: number } {
     const expires_at = now + SESSION_MILLISECONDS
     const id = randomBytes(ID_BYTES).toString('base64url')
-    return { session: this.#signed.sign(JSON.stringify([id, user_id, watches, expires_at])), expires_at }
+    const payload = [id, user_id, watches, expires_at, ...(viewer === undefined ? [] : [viewer])]
+    return { session: this.#signed.sign(JSON.stringify(payload)), expires_at }
   }
 
   /** The session, or undefined if it was altered, comes from elsewhere, or has expired. */
   open(text: string, now: number): PlaybackSession | undefined {
     const payload = this.#signed.open(text)
     if (payload === undefined) return undefined
-    const [id, user_id, watches, expires_at] = JSON.parse(payload) as [
+    const [id, user_id, watches, expires_at, viewer] = JSON.parse(payload) as [
       string,
       string,
       PlaybackSession['watches'],
       number,
+      string | undefined,
     ]
-    return now < expires_at ? { id, user_id, watches } : undefined
+    if (now >= expires_at) return undefined
+    return { id, user_id, watches, began: expires_at - SESSION_MILLISECONDS, viewer }
   }
 }

@@ -163,8 +163,9 @@ export class Caller {
 }
 
 function answerIn(call: Call, received: ReceivedResponse): { readonly answer: unknown } | StrandError {
-  if (call.answer === 'nothing') return { answer: undefined }
-  if (call.answer === 'text') return { answer: received.text }
+  if (call.answer === 'nothing' || received.response.status === 204) return { answer: undefined }
+  const isFile = received.response.headers.get('content-type')?.startsWith('text/csv')
+  if (call.answer === 'text' || isFile) return { answer: received.text }
   try {
     const answer: unknown = JSON.parse(received.text)
     if (typeof answer === 'object' && answer !== null)

@@ -1,4 +1,10 @@
-import { controlOperations, helixOperations, oauthOperations, playbackOperations } from '../contract/index.ts'
+import {
+  controlOperations,
+  dropsOperations,
+  helixOperations,
+  oauthOperations,
+  playbackOperations,
+} from '../contract/index.ts'
 import { familyOf, type Operation, queryParameters } from '../contract/operation.ts'
 import type { Call } from './call.ts'
 
@@ -45,6 +51,7 @@ function describeCalls(operations: Readonly<Record<string, Operation>>): Readonl
 
 export const calls = {
   helix: describeCalls(helixOperations),
+  drops: describeCalls(dropsOperations),
   oauth: describeCalls(oauthOperations),
   playback: describeCalls(playbackOperations),
   control: describeCalls(controlOperations),

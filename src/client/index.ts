@@ -1,4 +1,4 @@
-import type { ControlMethods, HelixMethods, OauthMethods, PlaybackMethods } from './api.ts'
+import type { ControlMethods, DropsMethods, HelixMethods, OauthMethods, PlaybackMethods } from './api.ts'
 import { Caller } from './caller.ts'
 import { calls } from './calls.ts'
 import { checkClientOptions } from './check-options.ts'
@@ -23,6 +23,8 @@ export type { Token } from './token.ts'
 export interface Client {
   /** The public API. */
   readonly helix: HelixMethods
+  /** Drops campaigns, for viewers. */
+  readonly drops: DropsMethods
   /** Tokens and the user behind them. */
   readonly oauth: OauthMethods
   /** What players call. */
@@ -37,6 +39,7 @@ export function createClient(options: ClientOptions): Client {
   const caller = new Caller(options)
   return {
     helix: createMethods<HelixMethods>(caller, calls.helix),
+    drops: createMethods<DropsMethods>(caller, calls.drops),
     oauth: createMethods<OauthMethods>(caller, calls.oauth),
     playback: createMethods<PlaybackMethods>(caller, calls.playback),
     control: createMethods<ControlMethods>(caller, calls.control),

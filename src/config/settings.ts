@@ -323,6 +323,11 @@ export const SETTINGS = {
       default: '0',
       meaning: 'days to keep a video and its markers after the stream ended, 0 to keep them forever',
     }),
+    progressDays: setting('STRAND_KEEP_PROGRESS_DAYS', DAYS, {
+      default: '30',
+      meaning:
+        'days to keep the minutes of viewers after the drops of a campaign can no longer be claimed, 0 to keep them forever',
+    }),
     tokensDays: setting('STRAND_KEEP_TOKENS_DAYS', DAYS, {
       default: '0',
       meaning: 'days to keep the record of a token after it expired, for investigations',
@@ -340,6 +345,10 @@ export const SETTINGS = {
   importBytes: setting('STRAND_IMPORT_MIB', wholeNumber(1, undefined, 1024 ** 2), {
     default: '16384',
     meaning: 'largest body of POST /control/import, in MiB',
+  }),
+  earningPerNetwork: setting('STRAND_EARNING_PER_NETWORK', wholeNumber(1), {
+    default: '100',
+    meaning: 'viewers of one network who earn drops at a time on a node',
   }),
   sweepSeconds: setting('STRAND_SWEEP_SECONDS', SECONDS, {
     default: '60',

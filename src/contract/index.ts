@@ -1,5 +1,6 @@
 import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
+import * as campaigns from './control/campaigns.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
 import * as demo from './control/demo.ts'
@@ -17,6 +18,10 @@ import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
+import { claimDrop } from './drops/claim-drop.ts'
+import { getDropsCampaign } from './drops/get-drops-campaign.ts'
+import { getDropsCampaigns } from './drops/get-drops-campaigns.ts'
+import { getDropsProgress } from './drops/get-drops-progress.ts'
 import { createEventSubSubscription } from './helix/create-eventsub-subscription.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { deleteEventSubSubscription } from './helix/delete-eventsub-subscription.ts'
@@ -83,6 +88,8 @@ export const helixOperations = {
   deleteEventSubSubscription,
 }
 
+export const dropsOperations = { getDropsCampaigns, getDropsCampaign, getDropsProgress, claimDrop }
+
 export const oauthOperations = {
   createToken,
   createDeviceCode,
@@ -102,6 +109,7 @@ export const controlOperations = {
   ...organizations,
   ...games,
   ...benefits,
+  ...campaigns,
   ...clients,
   ...tokens,
   ...channels,
@@ -122,6 +130,7 @@ export const controlOperations = {
 
 export const operations: readonly Operation[] = [
   ...Object.values(helixOperations),
+  ...Object.values(dropsOperations),
   ...Object.values(oauthOperations),
   ...Object.values(playbackOperations),
   ...Object.values(controlOperations),

@@ -46,6 +46,8 @@ export interface Operation {
   readonly answerLines?: TSchema
   /** The answer is a text file in one of these media types, instead of `returns`. The example is in the first. */
   readonly answerFile?: readonly string[]
+  /** The answer is a text file in one of these media types instead of `returns` if the caller asks for it. */
+  readonly fileOnRequest?: readonly string[]
   /** Exactly one of these has to be given. */
   readonly exactlyOne?: readonly [string, string, ...string[]]
   /** The problem if not exactly one of them is given; default: `not_exactly_one`. */
@@ -62,6 +64,8 @@ export interface Operation {
   readonly repeatable?: boolean
   /** Absent: the answer has no body. */
   readonly returns?: TSchema
+  /** There may be no answer: 204 without a body instead of `returns`. */
+  readonly mayBeEmpty?: boolean
   /** Default: 200, or 204 where the answer has no body. */
   readonly status?: 200 | 202 | 204
   /** Failures beyond those that access, query, body and page imply; default: none. */
@@ -74,6 +78,8 @@ export interface Operation {
   readonly standardErrors?: boolean
   /** What callers send where access is open, because the handler checks it: a token, one with `openid`, or a client's secret. */
   readonly credentials?: 'token' | 'openid' | 'client'
+  /** Has no deadline: what a caller repeats after one would be done twice. */
+  readonly takesLong?: boolean
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
   readonly example: {
@@ -143,7 +149,9 @@ type ExactlyOne<T, K extends keyof T> = {
 
 export type ParamsOf<O extends Operation> = StaticOr<O['params'], Record<never, never>>
 export type BodyOf<O extends Operation> = StaticOr<O['body'], Record<never, never>>
-export type AnswerOf<O extends Operation> = StaticOr<O['returns'], undefined>
+export type AnswerOf<O extends Operation> =
+  | StaticOr<O['returns'], undefined>
+  | (O extends { readonly mayBeEmpty: true } ? undefined : never)
 
 /** What the code of an operation may refuse with: what is declared, and what its access, its input and the store imply. */
 export type ProblemOf<O extends Operation> =
@@ -165,13 +173,17 @@ export type QueryOf<O extends Operation> = O extends {
   : PlainQueryOf<O>
 
 /** Error body, rate limits and cross-origin rules depend on the family. */
-export type Family = 'helix' | 'oauth' | 'playback' | 'control'
+export type Family = 'helix' | 'drops' | 'oauth' | 'playback' | 'control'
 
 export function familyOf(operation: Pick<Operation, 'path'>): Family {
   if (operation.path.startsWith('/helix/')) return 'helix'
   if (operation.path.startsWith('/oauth2/')) return 'oauth'
+  if (operation.path.startsWith('/drops/')) return 'drops'
   return operation.path.startsWith('/playback/') ? 'playback' : 'control'
 }
+
+/** Whether requests of a family take points from the bucket of their caller (D-17). */
+export const hasBucket = (family: Family | undefined): boolean => family === 'helix' || family === 'drops'
 
 /** All query parameters, including those of the page rule. */
 export function queryParameters(operation: Operation): TObject {
@@ -186,7 +198,7 @@ export function listProblems(operation: Operation): ReadonlySet<ProblemName> {
   const names = new Set<ProblemName>(['malformed_query'])
   for (const name of accessProblems(operation)) names.add(name)
   for (const name of inputProblems(operation)) names.add(name)
-  if (familyOf(operation) === 'helix') names.add('rate_limited')
+  if (hasBucket(familyOf(operation))) names.add('rate_limited')
   if (['oauth', 'playback'].includes(familyOf(operation))) names.add('too_many_requests')
   for (const name of operation.problems) names.add(name)
   return names.add('unavailable')

@@ -150,6 +150,9 @@ export const problems = {
   ),
   channel_forbidden: forbidden("Only the broadcaster and the channel's editors may list its markers."),
   subscription_forbidden: forbidden((why: string) => `subscription missing proper authorization: ${why}`),
+  account_not_linked: forbidden(
+    (url: string) => `Link your account at ${url} first; then the drop can be claimed.`,
+  ),
   mature_label_fixed: forbidden(
     "The label MatureGame follows the channel's mature setting and cannot be changed here.",
   ),
@@ -212,6 +215,23 @@ export const problems = {
   }),
   subscription_ended: conflict('The subscription has ended; the application has to make a new one.'),
   in_use: conflict((why: string) => why),
+  campaign_published: conflict(
+    (field: string, why: string) => `The campaign is published, so "${field}" ${why}.`,
+    { input: (field, reason) => ({ field, reason }) },
+  ),
+  campaign_incomplete: conflict(
+    (first: string, ...more: string[]) =>
+      `The campaign cannot be published without ${listed([first, ...more].map(name => `"${name}"`))}.`,
+  ),
+  campaign_draft: conflict('The campaign is a draft; publish it first.'),
+  too_many_campaigns: conflict(
+    (most: number) => `At most ${most} campaigns of a game can run at the same time; choose other times.`,
+  ),
+  drop_not_reached: conflict(
+    (minutes: number, required: number) =>
+      `The drop is not reached: ${minutes} of ${required} minutes were watched.`,
+  ),
+  claim_closed: conflict('The drops of this campaign can no longer be claimed.'),
   entitlement_conflict: conflict(
     (id: string) => `The entitlement "${id}" already exists with different content; nothing was granted.`,
   ),

@@ -13,6 +13,8 @@ export const SCOPE_TEXTS: Readonly<Record<KnownScope, string>> = {
   'user:edit': 'Change the description of your profile',
   'channel:manage:videos': 'Delete your videos',
   'channel:read:editors': 'See who may edit your channel',
+  'user:read:drops': 'See how far you are in drops campaigns',
+  'user:manage:drops': 'Claim drops that you have reached',
   'moderator:read:followers': 'See who follows your channel and the channels that you edit',
 }
 

@@ -11,6 +11,8 @@ export const SCOPES = [
   'channel:manage:videos',
   'channel:read:editors',
   'moderator:read:followers',
+  'user:read:drops',
+  'user:manage:drops',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

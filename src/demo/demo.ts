@@ -3,7 +3,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
-import type { ScenarioEvents } from './scenario-events.ts'
+import { ScenarioEvents } from './scenario-events.ts'
 import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
 
 const FACT = 'demo world'
@@ -13,11 +13,7 @@ const TICK_MILLISECONDS = 5000
  * Puts the demo world into an empty store, or continues with the one that the store holds. A store with anything else in it
  * is left alone.
  */
-export async function prepareWorld(
-  services: Services,
-  wanted: WorldOptions,
-  events?: ScenarioEvents,
-): Promise<WorldPlan> {
+export async function prepareWorld(services: Services, wanted: WorldOptions): Promise<WorldPlan> {
   const { store, clock, streamKeys, demo } = services
   const options = (await storedOptions(services, wanted)) ?? wanted
   const plan = () => planWorld(options, clock.now(), streamKeys)
@@ -25,14 +21,18 @@ export async function prepareWorld(
   // A process that was killed may have left a snapshot.
   if (options === wanted) await store.commands.runSteps({ steps: listSteps(first) })
   else await store.commands.dropSnapshot({})
+  if (demo === undefined) return first
+  const events = new ScenarioEvents(services)
+  demo.timeline.use('events', events)
   const begin = (world: WorldPlan) => {
-    for (const fault of world.faults) demo?.faults.plan(fault)
-    events?.restart(world.events, clock.now())
+    for (const fault of world.faults) demo.faults.plan(fault)
+    events.restart(world.events, clock.now())
+    demo.viewers.restart(world.watching)
   }
   begin(first)
-  if (demo !== undefined) demo.world = options
-  let restoreEvents: (() => void) | undefined
-  demo?.useStates({
+  demo.world = options
+  let restoreSaved: (() => void)[] = []
+  demo.useStates({
     recreate: async () => {
       const again = plan()
       await store.commands.runSteps({ steps: [['clearEverything', {}], ...listSteps(again)] })
@@ -40,11 +40,11 @@ export async function prepareWorld(
     },
     save: async () => {
       await store.commands.runSteps({ steps: [['saveSnapshot', {}]] })
-      restoreEvents = events?.save()
+      restoreSaved = [events.save(), demo.viewers.save()]
     },
     restore: async () => {
       await store.commands.runSteps({ steps: [['restoreSnapshot', {}]] })
-      restoreEvents?.()
+      for (const restore of restoreSaved) restore()
     },
   })
   return first

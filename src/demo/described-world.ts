@@ -26,8 +26,17 @@ export interface World {
   readonly proxy?: { readonly url: string; readonly certificate_file: string }
   readonly game: { readonly id: string }
   readonly benefit: { readonly id: string }
+  /** The active campaign, with drops for 2 and for 30 minutes of the game. */
+  readonly campaign: { readonly id: string; readonly drops: readonly WorldDrop[] }
   /** The entries of the scenario, by name; absent without a scenario. */
   readonly scenario?: Readonly<Record<string, ScenarioThing>>
+}
+
+/** A drop of a campaign. */
+export interface WorldDrop {
+  readonly id: string
+  readonly name: string
+  readonly required_minutes: number
 }
 
 export interface WorldClient {
@@ -81,12 +90,21 @@ export interface ScenarioClientEntry {
   readonly secret: string
 }
 
-/** A campaign of a scenario: many entitlements of one benefit. */
-export interface ScenarioCampaignEntry {
+/** A grant of a scenario: many entitlements of one benefit. */
+export interface ScenarioGrantEntry {
   readonly count: number
   readonly organization_id: string
   readonly benefit_id: string
   readonly game_id: string
+}
+
+/** A campaign of a scenario. */
+export interface ScenarioCampaignEntry {
+  readonly id: string
+  readonly organization_id: string
+  readonly game_id: string
+  /** In the order of the scenario. */
+  readonly drops: readonly WorldDrop[]
 }
 
 /** Any entry of a scenario, if its kind is not known from the type of the scenario. */
@@ -97,5 +115,6 @@ export type ScenarioThing = Partial<
     ScenarioNamedEntry &
     ScenarioBenefitEntry &
     ScenarioClientEntry &
+    ScenarioGrantEntry &
     ScenarioCampaignEntry
 >

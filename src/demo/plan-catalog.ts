@@ -26,7 +26,7 @@ export interface Catalog {
   readonly organizations: Map<string, { readonly id: string }>
   readonly games: Map<string, CatalogGame>
   readonly benefits: Map<string, CatalogBenefit>
-  readonly clients: Map<string, { readonly id: string }>
+  readonly clients: Map<string, { readonly id: string; readonly organization_id: string | null }>
 }
 
 /** What an entitlement grants. */
@@ -106,7 +106,7 @@ function planClients(draft: Draft, catalog: Catalog, { clients = {} }: Scenario)
     steps.push(['createClient', { client, secret_hash: secret === '' ? null : hashToken(secret) }])
     if (app_token !== '') issueToken(draft, now, { token: app_token, client_id: id, name: source })
     things[entry] = { id, secret, app_token }
-    catalog.clients.set(entry, { id })
+    catalog.clients.set(entry, { id, organization_id })
   }
   return things
 }
@@ -124,7 +124,7 @@ export function planDrop(
 }
 
 /** The store refuses a benefit of one organization with a game of another. */
-function gameFor(catalog: Catalog, organization_id: string, game: string, place: string): string {
+export function gameFor(catalog: Catalog, organization_id: string, game: string, place: string): string {
   const { id, organization_id: owner } = catalog.games.get(game) as CatalogGame
   if (owner === null || owner === organization_id) return id
   throw new InvalidScenario(`${place}.game is "${game}", which belongs to another organization`)

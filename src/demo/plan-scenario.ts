@@ -4,15 +4,18 @@ import type { Fault } from '../contract/resources/fault.ts'
 import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
+import type { StoredCampaign } from '../domain/campaign.ts'
 import { isoMillis, isoSeconds } from '../kit/time/clock.ts'
+import type { WatchingPlan } from '../operations/simulated-viewers.ts'
 import type { Step } from '../store/command-list.ts'
 import type { Follow } from '../store/commands/follows.ts'
 import { demoDigest, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
-import { planCampaigns } from './plan-campaigns.ts'
+import { planScenarioCampaigns } from './plan-campaigns.ts'
 import { type Catalog, type Drop, inventedUuid, planCatalog, planDrop } from './plan-catalog.ts'
+import { planGrants } from './plan-grants.ts'
 import { type PlannedEvent, planEvents } from './scenario-events.ts'
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
@@ -27,6 +30,7 @@ export interface ScenarioContext extends Draft {
   readonly roles: Readonly<Record<string, { readonly id: string }>>
   readonly own: Drop
   readonly others: Drop
+  readonly campaign: StoredCampaign
   readonly catalog: Catalog
 }
 
@@ -37,6 +41,7 @@ export interface ScenarioPlan {
   readonly faults: readonly Fault[]
   readonly things: Things
   readonly events: readonly PlannedEvent[]
+  readonly watching: readonly WatchingPlan[]
 }
 
 /** A scenario being planned, and its context. */
@@ -57,7 +62,8 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
     ...planUsers(draft, users),
     ...planEntitlements(draft, entitlements),
     ...planTokens(draft, tokens),
-    ...planCampaigns(draft, catalog, findId, scenario),
+    ...planGrants(draft, catalog, findId, scenario),
+    ...planScenarioCampaigns(draft, scenario),
   }
   for (const fault of scenario.faults ?? []) draft.faults.push(withIds(fault, things))
   refuseTaken(context.steps, draft.steps, things)
@@ -66,6 +72,11 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
     faults: draft.faults,
     things,
     events: planEvents(scenario.events ?? [], draft),
+    watching: (scenario.watching ?? []).map(({ user, channel, for_seconds }) => ({
+      user_id: findId(user),
+      channel_id: findId(channel),
+      for_seconds,
+    })),
   }
 }
 
@@ -90,7 +101,7 @@ function refuseTaken(before: readonly Step[], steps: readonly Step[], things: Th
     const [kind, value] = claim
     if (taken.has(claim.join(' '))) {
       const { section, field, holds } = CLAIMS[kind]
-      const name = Object.keys(things).findLast(each => holds(things[each] ?? {}) === value)
+      const name = Object.keys(things).findLast(each => holds(things[each] ?? {}, value) === value)
       throw new InvalidScenario(`$.${section}.${name}.${field} is "${value}", which is taken: choose another`)
     }
     taken.add(claim.join(' '))
@@ -111,6 +122,12 @@ const CLAIMS = {
   game: { section: 'games', field: 'id', holds: (thing: ScenarioThing) => thing.id },
   benefit: { section: 'benefits', field: 'id', holds: (thing: ScenarioThing) => thing.id },
   client: { section: 'clients', field: 'id', holds: (thing: ScenarioThing) => thing.id },
+  campaign: { section: 'campaigns', field: 'id', holds: (thing: ScenarioThing) => thing.id },
+  drop: {
+    section: 'campaigns',
+    field: 'drops.id',
+    holds: (thing: ScenarioThing, value: string) => thing.drops?.find(drop => drop.id === value)?.id,
+  },
 } as const
 
 function listClaims([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, value: string])[] {
@@ -124,6 +141,8 @@ function listClaims([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, v
   if (name === 'putGame') return [['game', args.id]]
   if (name === 'putBenefit') return [['benefit', args.id]]
   if (name === 'createClient') return [['client', args.client.id]]
+  if (name === 'putCampaign')
+    return [['campaign', args.id], ...(args.content.drops ?? []).map(({ id }) => ['drop', id] as const)]
   if (name === 'startStream') return [['stream', args.stream_id]]
   if (name === 'grantEntitlements') return args.grants.map(({ id }) => ['entitlement', id])
   return []

@@ -17,6 +17,7 @@ const SECTIONS = [
   'clients',
   'users',
   'entitlements',
+  'grants',
   'campaigns',
   'tokens',
 ] as const
@@ -29,7 +30,7 @@ const OF_THE_DEMO = {
   clients: ['client', 'other_client'],
 } as const satisfies Partial<Record<keyof Scenario, readonly string[]>>
 
-const MAX_IN_CAMPAIGNS = 200_000
+const MAX_GRANTED = 200_000
 
 export function readScenarioFile(file: string): Scenario {
   let text: string
@@ -85,6 +86,8 @@ function* violationsAbout(scenario: Scenario): Generator<string> {
   yield* catalogViolations(scenario)
   yield* userViolations(scenario)
   yield* entitlementViolations(scenario)
+  yield* campaignViolations(scenario)
+  yield* watchingViolations(scenario)
   yield* tokenViolations(scenario)
   yield* faultViolations(scenario)
   yield* eventViolations(scenario)
@@ -119,15 +122,15 @@ function* referenceViolations(
 }
 
 function* catalogViolations(scenario: Scenario): Generator<string> {
-  const { games = {}, benefits = {}, clients = {}, campaigns = {} } = scenario
+  const { games = {}, benefits = {}, clients = {}, grants = {} } = scenario
   for (const [section, entries] of Object.entries({ games, benefits, clients }))
     for (const [name, { organization }] of Object.entries(entries))
       yield* referenceViolations(scenario, 'organizations', organization, `$.${section}.${name}.organization`)
   for (const [name, { game }] of Object.entries(benefits))
     yield* referenceViolations(scenario, 'games', game, `$.benefits.${name}.game`)
   let total = 0
-  for (const [name, { count, fulfilled = 0, benefit, game, users = [] }] of Object.entries(campaigns)) {
-    const place = `$.campaigns.${name}`
+  for (const [name, { count, fulfilled = 0, benefit, game, users = [] }] of Object.entries(grants)) {
+    const place = `$.grants.${name}`
     total += count
     if (fulfilled > count) yield `${place}.fulfilled must be at most the count, ${count}`
     yield* referenceViolations(scenario, 'benefits', benefit, `${place}.benefit`)
@@ -135,8 +138,8 @@ function* catalogViolations(scenario: Scenario): Generator<string> {
     for (const [index, user] of users.entries())
       yield* personViolations(scenario.users ?? {}, user, `${place}.users[${index}]`)
   }
-  if (total > MAX_IN_CAMPAIGNS)
-    yield `$.campaigns have ${total} entitlements in all, but must have at most ${MAX_IN_CAMPAIGNS}`
+  if (total > MAX_GRANTED)
+    yield `$.grants have ${total} entitlements in all, but must have at most ${MAX_GRANTED}`
 }
 
 function* userViolations(scenario: Scenario): Generator<string> {
@@ -197,6 +200,33 @@ function* entitlementViolations(scenario: Scenario): Generator<string> {
       yield `${place}.id must be a UUID, not "${id}"`
     if (times !== undefined && status !== 'UPDATE_FAILED')
       yield `${place}.times is only allowed with UPDATE_FAILED`
+  }
+}
+
+function* campaignViolations(scenario: Scenario): Generator<string> {
+  for (const [name, wanted] of Object.entries(scenario.campaigns ?? {})) {
+    const place = `$.campaigns.${name}`
+    const { organization, game, link_client, channels = [], drops } = wanted
+    yield* referenceViolations(scenario, 'organizations', organization, `${place}.organization`)
+    yield* referenceViolations(scenario, 'games', game, `${place}.game`)
+    yield* referenceViolations(scenario, 'clients', link_client, `${place}.link_client`)
+    for (const [index, channel] of channels.entries())
+      yield* personViolations(scenario.users ?? {}, channel, `${place}.channels[${index}]`)
+    for (const [index, { benefits = [] }] of drops.entries())
+      for (const [at, benefit] of benefits.entries())
+        yield* referenceViolations(scenario, 'benefits', benefit, `${place}.drops[${index}].benefits[${at}]`)
+  }
+}
+
+function* watchingViolations({ users = {}, watching = [] }: Scenario): Generator<string> {
+  const seen = new Map<string, number>()
+  for (const [index, { user, channel }] of watching.entries()) {
+    const place = `$.watching[${index}]`
+    yield* personViolations(users, user, `${place}.user`)
+    yield* personViolations(users, channel, `${place}.channel`)
+    const other = seen.get(user)
+    if (other !== undefined) yield `${place}.user watches already, in $.watching[${other}]`
+    seen.set(user, index)
   }
 }
 

@@ -2,13 +2,11 @@
 
 import type { ScenarioEvent } from '../contract/resources/scenario.ts'
 import { decimalId, uuid } from '../kit/id.ts'
-import { repeatedly } from '../kit/lifetime.ts'
 import { isoMillis, isoSeconds } from '../kit/time/clock.ts'
+import type { TimedWork } from '../operations/demo-timeline.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
-
-const POLL_MILLISECONDS = 100
 
 export interface PlannedEvent {
   readonly after: number
@@ -56,10 +54,15 @@ function planStep(event: ScenarioEvent, { findId, own }: Context, now: number): 
   }
 }
 
-/** Runs planned events when the clock of the demo has reached them, also if it was moved past them. */
-export class ScenarioEvents {
+/** Runs planned events when the clock of the demo has reached them. */
+export class ScenarioEvents implements TimedWork {
+  readonly #services: Pick<Services, 'store' | 'clock' | 'log'>
   #pending: readonly PlannedEvent[] = []
   #startedAt = 0
+
+  constructor(services: Pick<Services, 'store' | 'clock' | 'log'>) {
+    this.#services = services
+  }
 
   /** Starts from the first event, as if the world were made at this time. */
   restart(events: readonly PlannedEvent[], startedAt: number): void {
@@ -73,36 +76,24 @@ export class ScenarioEvents {
     return () => this.restart(pending, startedAt)
   }
 
-  run({ store, clock, log, demo }: Services): { stop(): Promise<void> } {
-    const runDue = async () => {
-      for (;;) {
-        const pending = this.#pending
-        const [next, ...later] = pending
-        if (next === undefined || this.#startedAt + next.after > clock.now()) return
-        try {
-          await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
-        } catch (error) {
-          // A store that is busy is asked again. A change that is wrong, such as the end of no stream, is left out.
-          if (error instanceof Unavailable || error instanceof Conflict) throw error
-          log.warn({ error: String(error) }, 'an event of the scenario failed')
-        }
-        // A reset meanwhile starts from another list.
-        if (this.#pending === pending) this.#pending = later
+  nextAt(): number | undefined {
+    const [next] = this.#pending
+    return next && this.#startedAt + next.after
+  }
+
+  async run(): Promise<void> {
+    const { store, clock, log } = this.#services
+    for (;;) {
+      const [next, ...later] = this.#pending
+      if (next === undefined || this.#startedAt + next.after > clock.now()) return
+      try {
+        await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
+      } catch (error) {
+        // A store that is busy is asked again. A change that is wrong, such as the end of no stream, is left out.
+        if (error instanceof Unavailable || error instanceof Conflict) throw error
+        log.warn({ error: String(error) }, 'an event of the scenario failed')
       }
+      this.#pending = later
     }
-    let running: Promise<void> | undefined
-    const work = () => {
-      running ??= runDue().finally(() => {
-        running = undefined
-      })
-      return running
-    }
-    demo?.onClockMove(async () => {
-      await running?.catch(() => undefined)
-      await work()
-    })
-    return repeatedly(POLL_MILLISECONDS, work, error =>
-      log.warn({ error: String(error) }, 'an event of the scenario failed; it is tried again'),
-    )
   }
 }

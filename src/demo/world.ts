@@ -4,12 +4,14 @@ import type { Fault } from '../contract/resources/fault.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
 import { SeededRandom } from '../kit/random.ts'
+import type { WatchingPlan } from '../operations/simulated-viewers.ts'
 import type { Step } from '../store/command-list.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 import type { World, WorldClient } from './described-world.ts'
 import { type Draft, issueToken, putUser } from './draft.ts'
 import { GAMES, OTHER_NAME } from './names.ts'
 import { inventPeople, type Person } from './people.ts'
+import { planCampaign } from './plan-campaigns.ts'
 import { planEntitlements } from './plan-drops.ts'
 import { planScenario } from './plan-scenario.ts'
 import { planPastVideo, planStream } from './plan-streams.ts'
@@ -37,6 +39,8 @@ export interface WorldPlan {
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
   /** Changes that the scenario plans for later. */
   readonly events: readonly PlannedEvent[]
+  /** Simulated viewers of the scenario. */
+  readonly watching: readonly WatchingPlan[]
   /** The channels whose viewer counts change. */
   readonly channels: readonly string[]
 }
@@ -62,6 +66,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
   const own = planBenefits(random, organization.id, games, ['Coral lantern', 'Tide cloak', 'Ferry pass'])
   const others = planBenefits(random, other_organization.id, games, ['Orchard key'])
   for (const benefit of [...own.benefits, ...others.benefits]) steps.push(['putBenefit', benefit])
+  const campaign = planCampaign(draft, describeDrop(own))
 
   const people = inventPeople(random, options.streams + 40)
   const [viewer, editor, offline, broadcaster] = people as [Person, Person, Person, Person]
@@ -114,11 +119,15 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       roles: { broadcaster, editor, offline, viewer } satisfies Record<(typeof ROLES)[number], Person>,
       own: describeDrop(own),
       others: describeDrop(others),
+      campaign,
       catalog: {
         organizations: new Map(Object.entries({ organization, other_organization })),
         games: new Map(games.map(game => [game.name, game])),
         benefits: new Map(own.benefits.slice(0, 1).map(benefit => ['benefit', benefit])),
-        clients: new Map(Object.entries({ client, other_client })),
+        clients: new Map([
+          ['client', { id: client.id, organization_id: organization.id }],
+          ['other_client', { id: other_client.id, organization_id: other_organization.id }],
+        ]),
       },
     })
   if (scenario !== undefined) steps.push(...scenario.steps)
@@ -129,6 +138,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     steps,
     faults: scenario?.faults ?? [],
     events: scenario?.events ?? [],
+    watching: scenario?.watching ?? [],
     channels: live.map(person => person.id),
     world: {
       organization,
@@ -142,6 +152,10 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       viewer: withToken(viewer),
       game: { id: describeDrop(own).game_id },
       benefit: { id: describeDrop(own).benefit_id },
+      campaign: {
+        id: campaign.id,
+        drops: campaign.drops.map(({ id, name, required_minutes }) => ({ id, name, required_minutes })),
+      },
       ...(scenario && { scenario: scenario.things }),
     },
   }

@@ -261,6 +261,12 @@ export class Directory {
     return row && foundStream(row)
   }
 
+  /** The game that a live channel plays; empty if it has none, undefined if the channel is offline. */
+  findGame(user_id: string): string | undefined {
+    const row = this.#rows.ofUser(user_id)
+    return row && this.#rows.games.nameFor(row.game)
+  }
+
   #cutPage(rows: Iterable<LiveRow>, window: PageRequest): StreamPage {
     const now = { point: this.#journal.latest, counts: this.#rows.counts }
     return pageOfRows(rows, this.#pageStart(window) ?? now, window)

@@ -55,22 +55,24 @@ export class Heartbeats {
 
   /** Takes note of a heartbeat. The address of the first one counts. */
   beat({ id, user_id, watches }: PlaybackSession, address: string, program = ''): void {
-    if (watches === 'live') this.#hear(id, user_id, address, readerId(user_id, address, program))
+    if (watches !== 'live' || this.#isKnown(id)) return
+    this.#hear(id, user_id, address, readerId(user_id, address, program))
   }
 
   /** Takes note of a request for the playlist of a channel. */
   read(user_id: string, address: string, program: string): void {
     const reader = readerId(user_id, address, program)
-    this.#hear(READS + reader, user_id, address, reader)
+    if (!this.#isKnown(READS + reader)) this.#hear(READS + reader, user_id, address, reader)
+  }
+
+  /** Whether it is counted already: then it is for some time more. */
+  #isKnown(id: string): boolean {
+    const known = this.#heard.get(id)
+    if (known !== undefined) known.at = this.#clock.now()
+    return known !== undefined
   }
 
   #hear(id: string, user_id: string, address: string, reader: string): void {
-    const at = this.#clock.now()
-    const known = this.#heard.get(id)
-    if (known !== undefined) {
-      known.at = at
-      return
-    }
     const [network, site] = [toNetwork(address), `site ${toSite(address)}`]
     const isFull =
       this.#heard.size >= this.#most ||
@@ -80,7 +82,7 @@ export class Heartbeats {
       this.#refused += 1
       return
     }
-    this.#heard.set(id, { user_id, network, site, reader, at })
+    this.#heard.set(id, { user_id, network, site, reader, at: this.#clock.now() })
     this.#owners.set(network, this.#countViewers(network) + 1)
     this.#owners.set(site, this.#countViewers(site) + 1)
   }

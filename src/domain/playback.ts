@@ -16,7 +16,20 @@ export interface PlaybackSession {
   readonly user_id: string
   /** What is watched. The viewers of a stream are those who watch it live. */
   readonly watches: 'live' | 'video'
+  /** When it began, in milliseconds since 1970. */
+  readonly began: number
+  /** The user who watches, if the session names one (D-210). */
+  readonly viewer: string | undefined
 }
+
+/** A session of a live stream that names its viewer. */
+export interface ViewerSession extends PlaybackSession {
+  readonly watches: 'live'
+  readonly viewer: string
+}
+
+export const namesViewer = (session: PlaybackSession): session is ViewerSession =>
+  session.watches === 'live' && session.viewer !== undefined
 
 /** Whether something heard of at this time counts now. A time in the future is that of a clock that was set back. */
 export function isRecent(at: number, now: number): boolean {

@@ -9,14 +9,16 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/helix/', 'helix'],
   ['/mock/', 'helix'],
   [EVENTSUB, 'helix'],
+  ['/drops/', 'drops'],
   ['/oauth2/', 'oauth'],
   ['/auth/', 'oauth'],
   ['/playback/', 'playback'],
   ['/control/', 'control'],
 ]
 
-/** The family of a path. `/helix` itself belongs to its family, though it has no operation. */
+/** The family of a path. `/helix` itself belongs to its family, though it has no operation; `/drops` is a page. */
 export function familyAt(path: string): Family | undefined {
+  if (path === '/drops') return undefined
   return PREFIXES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))?.[1]
 }
 

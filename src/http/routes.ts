@@ -116,7 +116,7 @@ function operationRoute(endpoint: Endpoint): Route {
   }
 }
 
-const FAMILIES: readonly Family[] = ['helix', 'oauth', 'playback', 'control']
+const FAMILIES: readonly Family[] = ['helix', 'drops', 'oauth', 'playback', 'control']
 
 /** Everything that is not an operation, in the order in which it is tried. */
 function listRows(options: RouteOptions, control: ControlAccess): readonly Row[] {

@@ -1,3 +1,4 @@
+import { hasBucket } from '../contract/operation.ts'
 import { isRefusal, Problem, type Refusal, refuse } from '../contract/problem.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Networks } from '../kit/networks.ts'
@@ -35,7 +36,7 @@ const malformedHost = ({ unknown: tally }: RequestMetrics): Found => ({
     tally,
     answer: context => {
       context.family = familyAt(context.path)
-      if (context.family === 'helix') context.allowance = fullBucket(Date.now())
+      if (hasBucket(context.family)) context.allowance = fullBucket(Date.now())
       return refuse('malformed_host')
     },
   },
@@ -168,7 +169,7 @@ export class Application {
     context.failure = OVERLOADED
     context.family = familyAt(context.path)
     context.tally = tally ?? this.#options.traffic.others
-    if (context.family === 'helix') context.allowance = fullBucket(Date.now())
+    if (hasBucket(context.family)) context.allowance = fullBucket(Date.now())
     const { headers, body } = isPage ? OVERLOADED_PAGE : overloadedIn(context.family)
     return this.#conclude(context, headers.respond(503, body, context))
   }

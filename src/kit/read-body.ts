@@ -18,16 +18,17 @@ export type ReadBody =
 const NO_BYTES = new Uint8Array()
 
 export async function readBody(request: Request, limits: BodyLimits): Promise<ReadBody> {
-  const { body } = request
-  if (body === null) return { outcome: 'complete', bytes: NO_BYTES }
   const announced = announcedBytes(request)
   if (announced > limits.bytes) return { outcome: 'too_large' }
+  // Only a body of unknown length is read as a stream: making one costs as much as reading a short body.
+  const body = announced > 0 ? null : request.body
+  if (announced === 0 && body === null) return { outcome: 'complete', bytes: NO_BYTES }
   let timer: Timer | undefined
   const deadline = new Promise<ReadBody>(resolve => {
     timer = setTimeout(resolve, limits.milliseconds, { outcome: 'too_slow' })
   })
   // The runtime reads no more than the announced length, and buffering costs a third of reading in pieces.
-  const read = announced > 0 ? buffer(request, limits.bytes) : gather(body, limits.bytes, deadline)
+  const read = body === null ? buffer(request, limits.bytes) : gather(body, limits.bytes, deadline)
   try {
     return await Promise.race([read, deadline])
   } finally {

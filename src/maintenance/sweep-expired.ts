@@ -27,6 +27,7 @@ export async function sweepExpired(
   ]
   if (keep.videosDays > 0) sweeps.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
   if (keep.auditDays > 0) sweeps.push(() => commands.pruneAudit({ before: before(keep.auditDays) }))
+  if (keep.progressDays > 0) sweeps.push(() => commands.forgetProgress({ before: before(keep.progressDays) }))
   if (keep.eventsDays > 0) sweeps.push(() => commands.forgetEvents({ before: before(keep.eventsDays) }))
   for (const sweep of sweeps) {
     while (!wantsToStop()) {

@@ -1,6 +1,8 @@
 import { MovableClock } from '../kit/time/clock.ts'
+import { DemoTimeline } from './demo-timeline.ts'
 import { Faults } from './faults.ts'
 import { RequestJournal } from './request-journal.ts'
+import { SimulatedViewers } from './simulated-viewers.ts'
 
 /** The options of the world that a demo starts with. */
 interface DemoWorld {
@@ -35,9 +37,11 @@ export interface InventedVideo {
   scene(kind: 'channels' | 'videos', id: string): Promise<string | undefined>
 }
 
-/** The controls of demo mode: the clock, planned faults, the requests, and what a reset returns to. */
+/** The controls of demo mode: the clock, simulated viewers, planned faults, the requests, and what a reset returns to. */
 export class DemoControls {
   readonly clock: MovableClock
+  readonly timeline: DemoTimeline
+  readonly viewers: SimulatedViewers
   readonly faults = new Faults()
   readonly journal = new RequestJournal()
   /** Undefined: only broadcasts and recordings play. */
@@ -48,36 +52,35 @@ export class DemoControls {
   description: Readonly<Record<string, unknown>> | undefined
   #states: WorldStates | undefined
   #restoreFaults: (() => void) | undefined
-  #afterMove: () => Promise<void> = async () => undefined
 
   constructor(clock = new MovableClock()) {
     this.clock = clock
-  }
-
-  /** Sets the work to do whenever the clock was moved. */
-  onClockMove(work: () => Promise<void>): void {
-    this.#afterMove = work
-  }
-
-  /** Does what is due after the clock was moved. What fails is tried again later. */
-  async clockMoved(): Promise<void> {
-    await this.#afterMove().catch(() => undefined)
+    this.timeline = new DemoTimeline(clock)
+    this.viewers = new SimulatedViewers(clock)
+    this.timeline.use('viewers', this.viewers)
   }
 
   useStates(states: WorldStates): void {
     this.#states = states
   }
 
-  async save(): Promise<void> {
-    await this.#states?.save()
-    this.clock.save()
-    this.#restoreFaults = this.faults.save()
+  save(): Promise<void> {
+    return this.timeline.alone(async () => {
+      await this.#states?.save()
+      this.clock.save()
+      this.#restoreFaults = this.faults.save()
+    })
   }
 
-  async reset(to: 'snapshot' | 'start' = 'snapshot'): Promise<void> {
+  reset(to: 'snapshot' | 'start' = 'snapshot'): Promise<void> {
+    return this.timeline.alone(() => this.#reset(to))
+  }
+
+  async #reset(to: 'snapshot' | 'start'): Promise<void> {
     const restoreFaults = to === 'start' ? undefined : this.#restoreFaults
     this.#restoreFaults = restoreFaults
     this.clock.restart(to)
+    this.viewers.restart([])
     this.faults.clear()
     this.journal.clear()
     if (restoreFaults === undefined) return this.#states?.recreate()

@@ -14,11 +14,14 @@ import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
 import type { Heartbeats } from '../directory/heartbeats.ts'
 import type { History } from '../directory/history.ts'
+import type { OpenCampaigns } from '../directory/open-campaigns.ts'
+import type { WatchTime } from '../directory/watch-time.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { CallbackRule } from '../domain/event-subscription.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import type { Clock } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
+import type { CampaignReports } from './campaign-reports.ts'
 import type { DemoControls } from './demo-controls.ts'
 
 /** The dependencies of all operations. A handler declares only the members that it uses. */
@@ -33,6 +36,9 @@ export interface Services {
   readonly signingKeys: SigningKeys
   readonly playbackSessions: PlaybackSessions
   readonly heartbeats: Heartbeats
+  readonly campaigns: OpenCampaigns
+  readonly watchTime: WatchTime
+  readonly campaignReports: CampaignReports
   readonly eventSecrets: EventSecrets
   readonly eventCallbacks: CallbackRule
   readonly attempts: Attempts
@@ -151,9 +157,9 @@ type HandlerAnswer<O extends Operation> =
   | FileOf<O>
   | Refusal<ProblemOf<O> | StrictProblem>
 
-type FileOf<O extends Operation> = O extends {
-  readonly answerFile: readonly (infer MediaType extends string)[]
-}
+type FileOf<O extends Operation> = O extends
+  | { readonly answerFile: readonly (infer MediaType extends string)[] }
+  | { readonly fileOnRequest: readonly (infer MediaType extends string)[] }
   ? TextFile<MediaType>
   : never
 

@@ -1,5 +1,6 @@
 import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
+import * as campaigns from './control/campaigns.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
 import * as demo from './control/demo.ts'
@@ -17,6 +18,10 @@ import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
+import { handleClaimDrop } from './drops/claim-drop.ts'
+import { handleGetDropsCampaign } from './drops/get-drops-campaign.ts'
+import { handleGetDropsCampaigns } from './drops/get-drops-campaigns.ts'
+import { handleGetDropsProgress } from './drops/get-drops-progress.ts'
 import { handleCreateEventSubSubscription } from './helix/create-eventsub-subscription.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleDeleteEventSubSubscription } from './helix/delete-eventsub-subscription.ts'
@@ -82,6 +87,11 @@ export const implementations: readonly Implementation[] = [
   handleSearchChannels,
   handleExportStreamMarkers,
 
+  handleGetDropsCampaigns,
+  handleGetDropsCampaign,
+  handleGetDropsProgress,
+  handleClaimDrop,
+
   handleCreateToken,
   handleCreateDeviceCode,
   handleValidateToken,
@@ -100,6 +110,7 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(organizations),
   ...Object.values(games),
   ...Object.values(benefits),
+  ...Object.values(campaigns),
   ...Object.values(clients),
   ...Object.values(tokens),
   ...Object.values(channels),

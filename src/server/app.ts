@@ -160,8 +160,8 @@ async function openMetrics(core: Core, { recordings }: Media, measured: readonly
   })
   const report = new StoreReport(store)
   if (role === 'server') await report.refresh()
-  const { limits, directory, callers, heartbeats } = services
-  const own = [limits, store, report, follower, directory, callers, heartbeats, settledClock]
+  const { limits, directory, callers, heartbeats, watchTime } = services
+  const own = [limits, store, report, follower, directory, callers, heartbeats, watchTime, settledClock]
   const metrics = new MetricsExporter({
     engine: store.engine,
     dataFolder: config.dataFolder,

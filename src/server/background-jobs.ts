@@ -7,10 +7,12 @@ import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { repeaterOf } from '../kit/telemetry/log-outages.ts'
 import { ClockSkips } from '../kit/time/clock-skips.ts'
+import { claimReachedDrops } from '../maintenance/claim-reached-drops.ts'
 import type { StoreReport } from '../maintenance/store-report.ts'
 import { sweepExpired } from '../maintenance/sweep-expired.ts'
 import type { SweepTimes, TrustedClock } from '../maintenance/trusted-clock.ts'
 import type { Recordings } from '../media/recordings.ts'
+import type { TimedWork } from '../operations/demo-timeline.ts'
 import type { Services } from '../operations/implement.ts'
 import { type MetricsHistory, SAMPLE_MILLISECONDS } from '../site/console/history.ts'
 import type { FeedFollower } from '../store/follower.ts'
@@ -22,8 +24,12 @@ const FEED_POLL_MILLISECONDS = 250
 export const AVAILABILITY_MILLISECONDS = 500
 const BROADCAST_MILLISECONDS = 1000
 const VIEWER_REPORT_MILLISECONDS = 5000
+const WATCH_TIME_MILLISECONDS = 5000
+const AUTO_CLAIM_MILLISECONDS = 60_000
 const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
+const DEMO_MILLISECONDS = 100
+const HOUR_MILLISECONDS = 3_600_000
 
 export interface JobContext {
   readonly config: Config
@@ -91,9 +97,49 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(RECORDING_MILLISECONDS, removeRecordings, 'deleting recordings of deleted videos failed')
   every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
   every(VIEWER_REPORT_MILLISECONDS, () => services.heartbeats.report(), 'reporting viewers failed')
+  every(WATCH_TIME_MILLISECONDS, () => services.watchTime.flush(), 'writing watched minutes failed')
+  // What heartbeats have counted until now is not lost with the process (D-215).
+  lifetime.onClose(() => services.watchTime.close().catch(error => logUnflushed(log, error)))
+  const claimTurn = { name: 'auto-claim', holder: turn.holder, seconds: 120 }
+  const claimUnclaimed = async () => {
+    if (!(await services.store.commands.takeTurn(claimTurn))) return
+    await claimReachedDrops(services.store, services.clock.now(), () => context.isDraining())
+  }
+  every(AUTO_CLAIM_MILLISECONDS, claimUnclaimed, 'claiming drops for viewers failed')
+  const { demo } = services
+  if (demo !== undefined) {
+    demo.timeline.use('claims', playedClaims(services))
+    every(DEMO_MILLISECONDS, () => demo.timeline.runDue(), 'an event of the demo failed; it is tried again')
+  }
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(SAMPLE_MILLISECONDS, () => context.history.sample(), 'reading the metrics failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
+}
+
+/**
+ * Claims for viewers while the clock of a demo is moved: after an hour and at the end of campaigns. Later looks of the same
+ * move would find nothing, because what viewers reach is claimed with their minutes.
+ */
+function playedClaims({ store, clock, campaigns }: Services): TimedWork {
+  let due: number[] = []
+  const look = async () => {
+    due = due.filter(time => time > clock.now())
+    await claimReachedDrops(store, clock.now(), () => false)
+  }
+  return {
+    begin: () => {
+      const now = clock.now()
+      const open = campaigns.list().filter(({ campaign, times }) => campaign.auto_claim && times.closes > now)
+      const times = open.flatMap(({ times: { ends } }) => [now + HOUR_MILLISECONDS, ends])
+      due = times.filter(time => time > now).sort((one, other) => one - other)
+    },
+    nextAt: () => due[0],
+    run: look,
+  }
+}
+
+function logUnflushed(log: Log, error: unknown): void {
+  log.warn({ error: String(error) }, 'the last watched minutes were not written')
 }
 
 /** The clock of a demo is moved on purpose, so it counts as settled. */

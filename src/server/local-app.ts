@@ -27,7 +27,7 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
       operatorToken,
       answer: async request => {
         if (needsMemory(request)) await catchUp()
-        return application.handle(request, NO_PEER, ['helix', 'oauth', 'playback', 'control'])
+        return application.handle(request, NO_PEER, ['helix', 'drops', 'oauth', 'playback', 'control'])
       },
       close: () => lifetime.close(),
     }

@@ -54,7 +54,7 @@ export function openSite(options: SiteOptions): Pages {
       rtmpUrl: rtmpPort === undefined ? undefined : rtmpUrl(publicUrl, rtmpPort),
       bucketUrls,
       callApi: (request, address) =>
-        application().handle(request, { ...NO_PEER, address: () => address }, ['helix', 'playback']),
+        application().handle(request, { ...NO_PEER, address: () => address }, ['helix', 'drops', 'playback']),
       callControl: (request, operator, address) =>
         application().handle(request, { ...NO_PEER, address: () => address }, ['control'], operator),
       operatorSessions: new OperatorSessions({

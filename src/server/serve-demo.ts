@@ -8,7 +8,6 @@ import { demoSecret } from '../demo/demo-secret.ts'
 import type { World } from '../demo/described-world.ts'
 import { inventVideo } from '../demo/invented-video.ts'
 import { type DemoProxy, startProxy } from '../demo/proxy.ts'
-import { ScenarioEvents } from '../demo/scenario-events.ts'
 import type { WorldOptions, WorldPlan } from '../demo/world.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { createLog, type Log } from '../kit/telemetry/log.ts'
@@ -85,14 +84,13 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
   const demoControls = new DemoControls(new MovableClock(options.clock))
   const { seed, streams, scenario } = options
-  const events = new ScenarioEvents()
   let plan: WorldPlan | undefined
   const strand = await startServer({
     config: { ...config, operatorToken: config.operatorToken ?? demoSecret(seed, 'operator', 'demo') },
     log,
     demo: demoControls,
     prepare: async services => {
-      plan = await prepareWorld(services, { seed, streams, scenario }, events)
+      plan = await prepareWorld(services, { seed, streams, scenario })
       demoControls.video = inventVideo(services, new Set(plan.channels))
     },
   })
@@ -101,7 +99,6 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     await strand.stop()
     throw error
   })
-  const happening = events.run(strand.services)
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   const rtmp = await describeRtmp(strand, plan)
   const world: World = {
@@ -118,7 +115,6 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     log,
     stop: async () => {
       demoControls.journal.close()
-      await happening.stop()
       await moving?.stop()
       await proxy?.stop()
       await strand.stop()

@@ -18,9 +18,12 @@ import { Directory } from '../directory/directory.ts'
 import { Followings } from '../directory/followings.ts'
 import { Heartbeats } from '../directory/heartbeats.ts'
 import { History } from '../directory/history.ts'
+import { OpenCampaigns } from '../directory/open-campaigns.ts'
 import { StreamFeedSubscriber } from '../directory/stream-feed-subscriber.ts'
+import { WatchTime } from '../directory/watch-time.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import { systemClock } from '../kit/time/clock.ts'
+import { CampaignReports } from '../operations/campaign-reports.ts'
 import { DemoControls } from '../operations/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import { FeedFollower } from '../store/follower.ts'
@@ -55,9 +58,11 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
   const followings = new Followings(store, directory)
   const siteTokens = new SiteTokens(ring)
   const callers = new Callers(store, siteTokens)
-  const subscribers = [new StreamFeedSubscriber(store, directory, { ranksFirst: true }), followings, callers]
-  const follower: FeedFollower = new FeedFollower(store, subscribers, log)
   const clock = demo?.clock ?? systemClock
+  const campaigns = new OpenCampaigns(store, clock)
+  const streams = new StreamFeedSubscriber(store, directory, { ranksFirst: true })
+  const subscribers = [streams, followings, callers, campaigns]
+  const follower: FeedFollower = new FeedFollower(store, subscribers, log)
   const services: Services = {
     store,
     directory,
@@ -69,6 +74,17 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
     signingKeys: new SigningKeys(store, ring, clock),
     playbackSessions: new PlaybackSessions(ring),
     heartbeats: new Heartbeats({ store, clock }),
+    campaigns,
+    watchTime: new WatchTime({
+      store,
+      clock,
+      campaigns,
+      findGame: channel_id => directory.findGame(channel_id),
+      mostPerNetwork: config.earningPerNetwork,
+      hasOwnClock: demo !== undefined,
+    }),
+    // A demo's clock may be moved by hours between two reports.
+    campaignReports: new CampaignReports(store, demo && 0),
     eventSecrets: new EventSecrets(ring),
     eventCallbacks: demo === undefined ? config.eventCallbacks : 'any',
     limits: new OAuthLimits(config.oauthRates),
@@ -81,6 +97,7 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
     log,
     ...(demo && { demo }),
   }
+  demo?.viewers.useWatchTime(services.watchTime)
   return { services, follower, siteTokens }
 }
 

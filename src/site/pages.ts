@@ -4,6 +4,7 @@ import type { Family } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/crypto/key-ring.ts'
 import { Proofs } from '../kit/crypto/signed-text.ts'
+import { isoMillis } from '../kit/time/clock.ts'
 import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
 import { CONSOLE, isConsolePath } from './console/paths.ts'
 import type { ConsoleServices } from './console/services.ts'
@@ -13,7 +14,8 @@ import { showAuthorize, submitConsent } from './pages/authorize.ts'
 import { showBroadcast } from './pages/broadcast.ts'
 import { parseChannelPath, showChannel } from './pages/channel.ts'
 import { type DocsServices, showDocs } from './pages/docs.ts'
-import { showDrops } from './pages/drops.ts'
+import { showDrops, submitClaim } from './pages/drops.ts'
+import { showDropsChannels } from './pages/drops-channels.ts'
 import { submitFollow } from './pages/follow.ts'
 import { showHome } from './pages/home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './pages/login.ts'
@@ -57,7 +59,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
   '/follow': { POST: submitFollow },
-  '/drops': { GET: showDrops },
+  '/drops': { GET: showDrops, POST: submitClaim },
   '/studio': { GET: showStudio },
   '/studio/{login}': { GET: showStudio },
   '/studio/{login}/status': { GET: showStudioStatus },
@@ -70,6 +72,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/search/suggestions': { GET: showSuggestions },
   '/site/token': { POST: submitToken },
   '/site/broadcast': { GET: showBroadcast },
+  '/site/drops-channels': { GET: showDropsChannels },
   '/console': { GET: showConsole },
   '/console/login': { POST: submitConsoleLogin },
   '/console/logout': { POST: submitConsoleLogout },
@@ -179,7 +182,8 @@ export class Pages {
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
     const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
-    const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here }
+    const claimable = session === undefined ? 0 : await countClaimable(session.user_id, this.#services)
+    const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here, claimable }
     const { html, hasScript } = await renderDocument(page, visitor, () =>
       siteTokens.grant({
         session_id: session?.id ?? null,
@@ -210,6 +214,12 @@ function send(answer: Exclude<PageAnswer, Page>, { requestId }: PageContext): Re
   headers.delete('Content-Type')
   headers.set('Location', asHeaderValue(answer.goTo))
   return new Response(null, { status: 302, headers })
+}
+
+/** The number in the header of every page: without campaigns it costs nothing, otherwise one indexed query. */
+async function countClaimable(user_id: string, { campaigns, store, clock }: SiteServices): Promise<number> {
+  if (campaigns.isEmpty) return 0
+  return store.dropProgress.countClaimable(user_id, isoMillis(clock.now()))
 }
 
 /** A registered redirect URI may contain characters that are invalid in a header; percent-encoding keeps their meaning. */

@@ -1,4 +1,4 @@
-import { isOneOf, type lockFreeRows, lockRows, type Sql, sql, verbatim } from './sql/tag.ts'
+import { isOneOf, type lockFreeRows, lockRows, Sql, sql, verbatim } from './sql/tag.ts'
 
 /**
  * Statements that an engine may run once for several commands that share a transaction. Each is defined once, as a constant:
@@ -18,7 +18,18 @@ export interface Lookup<Row> {
 }
 
 /** Writes a row; gets all rows of the commands that are combined. */
-export type RowWrite<Row> = (rows: readonly Row[]) => Sql
+export type RowWrite<Row> = (rows: readonly Row[]) => Sql | Iterable<Sql>
+
+/** Runs the statements of a write, without waiting in between. */
+export async function runWrite<Row>(
+  db: { run(statement: Sql): Promise<number> },
+  write: RowWrite<Row>,
+  rows: readonly Row[],
+): Promise<void> {
+  const written = write(rows)
+  if (written instanceof Sql) await db.run(written)
+  else await Promise.all(Array.from(written, each => db.run(each)))
+}
 
 /** The query of a look-up. Rows are locked in the order of the column, so that transactions do not deadlock. */
 export function lookupQuery<Row>(

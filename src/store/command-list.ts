@@ -28,16 +28,18 @@ export type CommandArgs<N extends CommandName> = Parameters<Commands[N]>[1]
 export type CommandResult<N extends CommandName> = Awaited<ReturnType<Commands[N]>>
 
 /**
- * Commands that may share a transaction with others, by the channel that each is about. They touch only what belongs to it,
- * so those of different channels are independent, whatever the order of their statements.
+ * Commands that may share a transaction with others, by the user that each is about: the channel, or the viewer who claims.
+ * They change only what belongs to that user, so those about different users are independent, whatever the order of their
+ * statements.
  */
 const GROUPED: { readonly [N in CommandName]?: (args: CommandArgs<N>) => string } = {
   startStream: args => args.user_id,
   endStream: args => args.user_id,
+  claimDrop: args => args.user_id,
 }
 
-/** The channel of a command that may share a transaction; undefined for other commands. */
-export function groupedChannel({
+/** The user of a command that may share a transaction; undefined for other commands. */
+export function groupedUser({
   name,
   args,
 }: {

@@ -1,4 +1,5 @@
 import type { Stream } from '../contract/resources/stream.ts'
+import type { StoredCampaign } from '../domain/campaign.ts'
 
 /** A stored stream: a `Stream` without the fields that are constant or follow from settings. */
 export type LiveStream = Omit<Stream, 'type' | 'thumbnail_url' | 'tag_ids'>
@@ -10,7 +11,7 @@ export type EndedAccess =
   | { readonly user_id: string }
 
 /**
- * A change of what processes keep in memory: the directory and the callers. Each entry carries the resulting state, not a
+ * A change of what processes keep in memory: the directory, the callers and the campaigns. Each entry carries the resulting state, not a
  * difference, so that applying it twice is harmless; viewer counts and games also carry the previous ones, so that past
  * states can be reconstructed from the current one.
  */
@@ -32,6 +33,8 @@ export type Change =
     }
   | { readonly kind: 'access'; readonly access: EndedAccess }
   | { readonly kind: 'follows'; readonly user_ids: readonly string[] }
+  /** A campaign; null if it is a draft or was deleted. */
+  | { readonly kind: 'campaign'; readonly id: string; readonly campaign: StoredCampaign | null }
   /** Parallel arrays, one element per stream: 10,000 of them parse three times faster than 10,000 small objects. */
   | {
       readonly kind: 'viewers'

@@ -10,9 +10,11 @@ import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
 import { benefitQueries } from './queries/benefits.ts'
+import { campaignQueries } from './queries/campaigns.ts'
 import { channelSearchQueries } from './queries/channel-search.ts'
 import { channelQueries } from './queries/channels.ts'
 import { clientQueries } from './queries/clients.ts'
+import { dropProgressQueries } from './queries/drop-progress.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { eventDeliveryQueries } from './queries/event-deliveries.ts'
 import { eventSocketQueries } from './queries/event-sockets.ts'
@@ -115,6 +117,8 @@ function createCommandPort(
     accounts: accountQueries(db),
     organizations: organizationQueries(db),
     benefits: benefitQueries(db),
+    campaigns: campaignQueries(db),
+    dropProgress: dropProgressQueries(db),
     clients: clientQueries(db),
     channelSearch: channelSearchQueries(db),
     signingKeys: signingKeyQueries(db),
@@ -125,7 +129,7 @@ function createCommandPort(
     operators: operatorQueries(db),
     mediaServers: mediaServerQueries(db),
     eventSubscriptions: eventSubscriptionQueries(db),
-    eventDeliveries: eventDeliveryQueries(db),
+    eventDeliveries: eventDeliveryQueries(db, reserved),
     eventSockets: eventSocketQueries(db),
     sealedSecrets: sealedSecretQueries(db),
     audit: auditQueries(db),

@@ -5,6 +5,7 @@ import type {
   ScenarioCampaignEntry,
   ScenarioClientEntry,
   ScenarioEntitlementEntry,
+  ScenarioGrantEntry,
   ScenarioNamedEntry,
   ScenarioTokenEntry,
   ScenarioUserEntry,
@@ -37,6 +38,7 @@ interface EntryOf {
   readonly games: ScenarioNamedEntry
   readonly benefits: ScenarioBenefitEntry
   readonly clients: ScenarioClientEntry
+  readonly grants: ScenarioGrantEntry
   readonly campaigns: ScenarioCampaignEntry
 }
 type Section<S> = keyof S & keyof EntryOf

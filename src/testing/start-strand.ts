@@ -15,6 +15,7 @@ import { intercept, interceptsByDefault } from './interception.ts'
 import type { StrandOptions } from './options.ts'
 import { createRequests, type Requests } from './requests.ts'
 import type { AnyScenario, Exact, World } from './scenario-world.ts'
+import { createViewers, type Viewers } from './viewers.ts'
 
 export type { EventDelivery, OperationName, RecordedRequest, Scenario } from '../client/api.ts'
 export type {
@@ -22,15 +23,18 @@ export type {
   ScenarioCampaignEntry,
   ScenarioClientEntry,
   ScenarioEntitlementEntry,
+  ScenarioGrantEntry,
   ScenarioNamedEntry,
   ScenarioThing,
   ScenarioTokenEntry,
   ScenarioUserEntry,
   WorldClient,
+  WorldDrop,
 } from '../demo/described-world.ts'
 export type { StrandOptions } from './options.ts'
 export type { Requests } from './requests.ts'
 export type { AnyScenario, ScenarioEntries, World } from './scenario-world.ts'
+export type { Viewers, WatchingViewer } from './viewers.ts'
 
 /** A fault to inject: in calls of an operation, or in the write of one entitlement. */
 export type PlannedFault = PlanFaultInput
@@ -53,13 +57,17 @@ export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
   readonly client: WorldClient
   readonly clock: {
     now(): Promise<Date>
-    /** Moves the clock forward, by milliseconds at least, and returns the new time. */
+    /**
+     * Moves the clock forward, by milliseconds at least, and returns the new time. What happens in the time that is skipped has
+     * happened then, in order: planned events, the starts and ends of campaigns, heartbeats of `viewers`, claims for viewers.
+     */
     advance(seconds: number): Promise<Date>
     /** Moves the clock forward to this time. Only `reset` moves it back. */
     set(time: string | Date): Promise<Date>
     freeze(): Promise<Date>
     run(): Promise<Date>
   }
+  readonly viewers: Viewers
   readonly faults: {
     plan(fault: PlannedFault): Promise<void>
     /** The faults that still apply, with what is left of `skip` and `times`. */
@@ -71,7 +79,7 @@ export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
     /** Messages to subscribers that have not arrived, the oldest first, with what the last attempt was answered: at most 100. */
     pending(): Promise<EventDelivery[]>
   }
-  /** Saves the state that `reset` returns to from now on: data, clock, faults, and the later events of the scenario. */
+  /** Saves the state that `reset` returns to from now on: data, clock, faults, viewers, and the later events of the scenario. */
   snapshot(): Promise<void>
   /** Returns to the snapshot, or to the world of the start: ids, tokens, clock and faults. Clears the requests. */
   reset(options?: { readonly to?: 'snapshot' | 'start' }): Promise<void>
@@ -142,6 +150,7 @@ function createControls<S>(world: DescribedWorld, stop: () => Promise<void>): Ru
       freeze: () => moveClock({ running: false }),
       run: () => moveClock({ running: true }),
     },
+    viewers: createViewers(control, world),
     faults: {
       plan: async fault => void (await control('POST', '/faults', fault)),
       pending: async () => (await control<{ data: PlannedFault[] }>('GET', '/faults')).data,

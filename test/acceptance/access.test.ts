@@ -8,6 +8,7 @@ import type { Operation } from '../../src/contract/operation.ts'
 import { type ProblemName, problems } from '../../src/contract/problem.ts'
 import { statusOf, subscribeSocket, until } from '../events/receiver.ts'
 import { latestVideo } from '../operations/control/operator.ts'
+import { publishedCampaign } from '../operations/drops/campaigns.ts'
 import { wanted } from '../operations/helix/subscriptions.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { EventClient } from '../support/server/event-client.ts'
@@ -27,6 +28,14 @@ interface Row {
 }
 
 const ANY_ENTITLEMENT = '00000000-0000-4000-8000-000000000000'
+
+/** A drop that the broadcaster has reached, which is not claimed. */
+async function reachedDrop(server: TestServer): Promise<string> {
+  const campaign = await publishedCampaign(server)
+  const path = `/campaigns/${campaign.id}/viewers/${server.world.broadcaster.id}/minutes`
+  await server.control('POST', path, { add: 30 })
+  return campaign.drops[0].id
+}
 
 const rows: Readonly<Record<string, Row>> = {
   GetStreams: { ask: () => ({}), otherUser: 'in' },
@@ -70,6 +79,27 @@ const rows: Readonly<Record<string, Row>> = {
     ask: () => ({ body: { entitlement_ids: [ANY_ENTITLEMENT], fulfillment_status: 'FULFILLED' } }),
     otherUser: 'in',
     showsNothing: ({ body }) => expect(body.data).toEqual([{ status: 'NOT_FOUND', ids: [ANY_ENTITLEMENT] }]),
+  },
+  CreatePlaybackSession: {
+    ask: ({ world }) => ({ body: { login: world.broadcaster.login } }),
+    otherUser: 'in',
+  },
+  GetDropsCampaigns: { ask: () => ({}), otherUser: 'in' },
+  GetDropsCampaign: {
+    ask: async server => ({ path: `/drops/campaigns/${(await publishedCampaign(server)).id}` }),
+    otherUser: 'in',
+  },
+  GetDropsProgress: {
+    ask: async server => {
+      await reachedDrop(server)
+      return {}
+    },
+    otherUser: 'in',
+    showsNothing: ({ body }) => expect(body.data).toEqual([]),
+  },
+  ClaimDrop: {
+    ask: async server => ({ body: { drop_id: await reachedDrop(server) } }),
+    otherUser: 'drop_not_reached',
   },
   GetUsers: {
     ask: ({ world }) => ({ query: { id: world.broadcaster.id } }),

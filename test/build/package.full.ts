@@ -83,7 +83,7 @@ afterEach(endAllProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the package', () => {
-  test('has what it exports and the documents, and neither tests nor an executable', () => {
+  test('has what it exports and the documents that programs read, and neither tests nor an executable', () => {
     const targets = Object.values(manifest.exports).flatMap(each =>
       typeof each === 'string' ? [each] : Object.values(each).flatMap(way => Object.values(way)),
     )
@@ -92,6 +92,8 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'CHANGELOG.md',
+      'docs/monitoring/grafana-dashboard.json',
+      'docs/reference/scenario.schema.json',
       'docs/scenarios/drops.json',
       'bin/strand.js',
       'dist/program/main.js',
@@ -320,7 +322,7 @@ console.log(strand.url, (await fetch(strand.url + '/readyz')).status)`
 
 describe('the examples of docs/testing-against-strand.md', () => {
   test("Node's runner, in Node", async () => {
-    for (const mark of ['node', 'node-requests', 'node-attach', 'node-intercept']) {
+    for (const mark of ['node', 'node-requests', 'node-campaigns', 'node-attach', 'node-intercept']) {
       writeFileSync(join(folder, 'token.test.mjs'), example(mark))
       const { code, stdout } = await run(['node', '--test', '--test-reporter=tap', 'token.test.mjs'])
       expect([mark, code, stdout.includes('# pass 1')]).toEqual([mark, 0, true])

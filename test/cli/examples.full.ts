@@ -49,6 +49,24 @@ beforeAll(async () => {
     'grants.json',
     '{"grants": [{"user_id": "25009227", "benefit_id": "74c52265-e214-48a6-91b9-23b6014e8041", "game_id": "33214"}]}',
   )
+  shell.write(
+    'campaign.json',
+    JSON.stringify({
+      name: 'Reef week',
+      organization_id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1',
+      game_id: '33214',
+      starts_at: '2099-03-01T12:00:00Z',
+      ends_at: '2099-03-08T12:00:00Z',
+      drops: [
+        {
+          id: '5d0c1f63-5f0b-4c56-9a3b-0f3f8f2f6a01',
+          name: 'Thirty minutes',
+          required_minutes: 30,
+          benefit_ids: ['74c52265-e214-48a6-91b9-23b6014e8041'],
+        },
+      ],
+    }),
+  )
   shell.write('scenario.json', readFileSync(join(ROOT, 'docs/scenarios/drops.json'), 'utf8'))
   shell.write('new-password.txt', 'correct horse battery\n')
   mkdirSync(shell.data)

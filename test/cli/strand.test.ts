@@ -340,7 +340,7 @@ describe('strand demo', () => {
     '': [
       ...['base_url', 'helix_url', 'oauth_url', 'control_url', 'operator_token', 'organization'],
       ...['other_organization', 'client', 'other_client', 'users', 'broadcaster', 'editor', 'offline'],
-      ...['viewer', 'game', 'benefit'],
+      ...['viewer', 'game', 'benefit', 'campaign'],
     ],
     organization: ['id', 'name'],
     other_organization: ['id'],
@@ -352,11 +352,13 @@ describe('strand demo', () => {
     viewer: ['id', 'token'],
     game: ['id'],
     benefit: ['id'],
+    campaign: ['id', 'drops'],
   }
   const SCOPES = [
     ...['channel:manage:broadcast', 'channel:manage:videos', 'channel:read:editors'],
-    ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:entitlements'],
-    ...['user:read:broadcast', 'user:read:email', 'user:read:entitlements', 'user:read:follows'],
+    ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:drops'],
+    ...['user:manage:entitlements', 'user:read:broadcast', 'user:read:drops', 'user:read:email'],
+    ...['user:read:entitlements', 'user:read:follows'],
   ]
 
   test('--json prints one line, --world writes the same, with exactly the documented fields', async () => {

@@ -22,7 +22,7 @@ test('the samples are valid, and mistakes are not', () => {
     { user: {} },
     { entitlements: { stuck: { fulfillment_status: 'GIVEN' } } },
     { users: { star: { stream: { viewer_count: -1 } } } },
-    { campaigns: { launch: {} } },
+    { grants: { launch: {} } },
     { faults: [{ operation: 'GetStreams', outcome: 'slow', entitlement: 'x' }] },
   ]
   for (const mistake of mistakes) expect([mistake, isValid(mistake)]).toEqual([mistake, false])

@@ -33,13 +33,15 @@ const text = async (path: string) => (await get(path)).text()
 async function json(path: string, init?: RequestInit): Promise<any> {
   return (await get(path, init)).json()
 }
-async function control(method: string, path: string, body?: object): Promise<void> {
-  const { status } = await fetch(`${demo.world.control_url}${path}`, {
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+async function control(method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(`${demo.world.control_url}${path}`, {
     method,
     headers: { Authorization: `Bearer ${demo.world.operator_token}`, 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
-  expect(status).toBeWithin(200, 300)
+  expect(response.status).toBeWithin(200, 300)
+  return response.status === 204 ? undefined : ((await response.json()) as { data: unknown }).data
 }
 const first = () => live[0] as (typeof live)[number]
 
@@ -154,6 +156,36 @@ describe('a live channel of the demo', () => {
     await control('PUT', `/channels/${id}/stream`, {})
     expect(await invented(id)).toBeUndefined()
     await control('DELETE', `/channels/${id}/stream`)
+  })
+
+  test('a viewer who is logged in earns there, and is not counted', async () => {
+    const { id } = demo.world.viewer
+    await control('DELETE', `/campaigns/${demo.world.campaign.id}`)
+    const [{ game_id }] = await control('GET', `/channels/${first().user_id}`)
+    const [organization] = await control('GET', '/organizations?first=1')
+    const [benefit] = await control('POST', '/benefits', { name: 'Kite', organization_id: organization.id })
+    const campaign_id = crypto.randomUUID()
+    await control('PUT', `/campaigns/${campaign_id}`, {
+      name: 'Reef week',
+      organization_id: organization.id,
+      game_id,
+      starts_at: new Date(START - 86_400_000).toISOString(),
+      ends_at: new Date(START + 86_400_000).toISOString(),
+      drops: [{ id: crypto.randomUUID(), name: 'First', required_minutes: 2, benefit_ids: [benefit.id] }],
+    })
+    await control('POST', `/campaigns/${campaign_id}/publish`)
+    const [client] = await control('POST', '/clients', { name: 'Player', organization_id: organization.id })
+    await control('PATCH', `/clients/${client.id}`, { counts_watching: true })
+    const [{ access_token }] = await control('POST', '/tokens', { client_id: client.id, user_id: id })
+    const headers = { Authorization: `Bearer ${access_token}`, 'Client-Id': client.id }
+    const post = async (path: string, body: object) =>
+      (await get(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    const { data } = await post('/playback/session', { login: first().user_login })
+    expect(data[0].earns_drops).toBe(true)
+    const answer = await post('/playback/heartbeat', { session: data[0].session })
+    expect(answer).toEqual({ data: [{ campaign_id, minutes: 0, claimable: [] }], reason: 'too_early' })
+    expect(await text('/metrics')).toContain('strand_playback_sessions 0\n')
+    await control('POST', `/campaigns/${campaign_id}/stop`)
   })
 
   test('its invented viewers stay when a player sends heartbeats; those of other channels are counted', async () => {

@@ -12,6 +12,8 @@ const session = (n: number, user_id = '1'): PlaybackSession => ({
   id: `s${String(n).padStart(7, '0')}`,
   user_id,
   watches: 'live',
+  began: NOW,
+  viewer: undefined,
 })
 const addressOf = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
 

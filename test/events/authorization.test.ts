@@ -167,4 +167,59 @@ onEachStore('authorization of subscriptions', {}, current => {
     ])
     await receiver.stop()
   })
+
+  test('a client gets an event when a user authorizes it, disconnects it, or is deleted (D-223)', async () => {
+    const server = current()
+    const [client, other] = [await newClient(server), await newClient(server)]
+    const [user, gone] = [await newChannel(server), await newChannel(server)]
+    const types = ['user.authorization.grant', 'user.authorization.revoke']
+    for (const type of types) {
+      const wanted = { type, transport: webhook() }
+      const foreign = await subscribe(
+        server,
+        { ...wanted, condition: { client_id: other.id } },
+        client.app_token,
+      )
+      expect(foreign.status).toBe(403)
+      const answer = await subscribe(
+        server,
+        { ...wanted, condition: { client_id: client.id } },
+        client.app_token,
+      )
+      await server.execute(
+        `update event_subscriptions set status = 'enabled' where id = '${answer.body.data[0].id}'`,
+      )
+    }
+    const { commands } = server.strand.services.store
+    const now = Date.now()
+    const connect = (user_id: string, client_id: string, hash: string) => {
+      const token = { kind: 'user', hash, client_id, user_id, scopes: [], family: hash } as const
+      return commands.grantToken({
+        token: { ...token, expires_at: new Date(now + 3_600_000).toISOString() },
+        now: new Date(now).toISOString(),
+      })
+    }
+    // Consent to more is no second authorization, and other clients are not concerned.
+    for (const hash of ['one', 'two']) await connect(user.id, client.id, `${client.id} ${hash}`)
+    await connect(user.id, other.id, `${other.id} one`)
+    await connect(gone.id, client.id, `${client.id} gone`)
+    for (let count = 0; count < 2; count++)
+      await commands.disconnect({ user_id: user.id, client_id: client.id, now })
+    await commands.deleteUser({ id: gone.id, now })
+    const rows = await server.execute(
+      `select type, body from events where type like 'user.authorization.%' and subject = '${client.id}' order by seq`,
+    )
+    const event = ({ id, login }: typeof user) => ({
+      client_id: client.id,
+      user_id: id,
+      user_login: login,
+      user_name: login,
+    })
+    expect(rows.map(({ type, body }: { type: string; body: string }) => [type, JSON.parse(body)])).toEqual([
+      [types[0], event(user)],
+      [types[0], event(gone)],
+      [types[1], event(user)],
+      [types[1], event(gone)],
+    ])
+  })
 })

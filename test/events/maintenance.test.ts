@@ -16,7 +16,7 @@ import { openStore } from '../support/store/stores.ts'
 import { addBroadcaster, addClient, newSubscription, subscribe } from './subscriptions.ts'
 
 const DAY = 24 * 3600 * 1000
-const KEPT = { videosDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }
+const KEPT = { videosDays: 0, progressDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }
 const TARGET = 'webhook:example.org'
 const ANY_ROOM = {
   free: { notifications: 1000, verifications: 1000 },

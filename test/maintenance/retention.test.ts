@@ -7,7 +7,7 @@ import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 const DAY = 24 * 3600 * 1000
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const times = { now: NOW, settled: NOW }
-const FOR_EVER = { videosDays: 0, tokensDays: 0, eventsDays: 0, auditDays: 0 }
+const FOR_EVER = { videosDays: 0, progressDays: 0, tokensDays: 0, eventsDays: 0, auditDays: 0 }
 const never = { removed: () => undefined, wantsToStop: () => false }
 
 type Store = Awaited<ReturnType<typeof openTestStore>>['store']

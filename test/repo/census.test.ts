@@ -27,11 +27,15 @@ describe('the census', () => {
       'GetSigningKeys',
       'CreateOpenidToken',
       'GetUserInfo',
-      'CreatePlaybackSession',
       'SendHeartbeat',
       'GetLatestStreams',
     ])
-    expect(named(({ access }) => access.kind === 'anyone')).toEqual(['GetStreams'])
+    expect(named(({ access }) => access.kind === 'anyone')).toEqual([
+      'GetStreams',
+      'GetDropsCampaigns',
+      'GetDropsCampaign',
+      'CreatePlaybackSession',
+    ])
   })
 
   test('every control operation needs the operator, and nothing else does', () => {
@@ -71,6 +75,8 @@ describe('the census', () => {
       ['CreateEventSubSubscription', true, ''],
       ['GetEventSubSubscriptions', true, ''],
       ['DeleteEventSubSubscription', true, ''],
+      ['GetDropsProgress', false, 'user:read:drops'],
+      ['ClaimDrop', false, 'user:manage:drops'],
     ])
   })
 

@@ -17,11 +17,11 @@ const REFINED: Readonly<Record<string, string>> = {
   account: 'notice panel',
   console: 'actions brand button field hidden-text line-chart notice panel plain quiet search small',
   docs: 'actions bar field notice quiet skip',
-  drops: 'actions panel small',
+  drops: 'actions button campaign campaign-drops notice panel quiet small',
   form: 'actions field notice panel',
   home: 'badge button card live on-picture panel primary quiet shot',
   studio: 'badge button chip dropdown facts field input notice panel rows shot small small-button',
-  watch: 'avatar button shot tags',
+  watch: 'avatar button campaign campaign-drops notice shot tags',
 }
 
 interface Rule {

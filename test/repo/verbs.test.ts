@@ -68,5 +68,6 @@ test('what deletes asks first, unless it can be undone by another verb', () => {
     'request clear',
     'stream end',
     'stream kick',
+    'watching remove',
   ])
 })

@@ -3,10 +3,20 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
+import { sendHeartbeat } from '../../src/contract/playback/send-heartbeat.ts'
 import { isReservedName } from '../../src/domain/reserved-names.ts'
 import { islandScripts } from '../../src/site/build/assets.ts'
+import { REASONS } from '../../src/site/components/drops-reasons.ts'
 import { PAGES } from '../../src/site/pages.ts'
 import { pageHeaders } from '../../src/site/render/headers.ts'
+import { newUser } from '../operations/control/operator.ts'
+import {
+  newBenefit,
+  newViewer as newDropsViewer,
+  newGame,
+  newLiveChannel as newLiveChannelWith,
+  publishedCampaign,
+} from '../operations/drops/campaigns.ts'
 import { goLive, goOffline, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
 import { loggedIn } from '../support/browser/consent.ts'
@@ -344,6 +354,106 @@ onEachStore('the page of a channel', { config }, server => {
       expect(html).toMatch(new RegExp(`href="${path}\\?t=0h0m[0-9]+s" data-seek="[0-9]+"`))
     }
   })
+})
+
+onEachStore('drops on the page of a channel', { config }, server => {
+  /** The part of the page about drops: its HTML, and the properties of the island. */
+  const readDrops = (html: string) => {
+    const [part = '', props = ''] =
+      /data-island="channel-drops" data-props="([^"]*)".*?<\/section>/s.exec(html) ?? []
+    const text = part.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+    const plain = props.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+    return { part, text, props: plain === '' ? undefined : JSON.parse(plain) }
+  }
+  const publish = async ({ id }: { id: string }) => {
+    const [{ stream_key }] = await server().control('GET', `/channels/${id}/stream-key`)
+    const client = await RtmpClient.connect(server().strand.rtmpPort ?? 0)
+    expect(await client.publish(stream_key)).toBe('NetStream.Publish.Start')
+    return client
+  }
+  const seenBy = async (user_id: string | undefined, login: string) => {
+    const person = new Person(server())
+    person.headers = HTML
+    if (user_id !== undefined) await person.holdSession(user_id)
+    const { html } = await person.open(`/${login}`)
+    return { ...readDrops(html), html, person }
+  }
+
+  test('200 campaign, bar and claim form of the viewer; a way to log in for others; nothing without a campaign', async () => {
+    const benefit = await newBenefit(server(), { name: 'Red <i>kite</i>' })
+    const drop = { id: crypto.randomUUID(), name: 'First', required_minutes: 5, benefit_ids: [benefit.id] }
+    const campaign = await publishedCampaign(server(), { name: 'Reef <b>week</b>', drops: [drop] })
+    const channel = await newLiveChannelWith(server(), campaign.game_id)
+    const viewer = await newDropsViewer(server(), campaign, 2)
+    const stranger = await seenBy(undefined, channel.login)
+    expect(stranger.text).toContain('Log in to earn drops while you watch.')
+    expect(stranger.part).toContain(`href="/login?next=/${channel.login}"`)
+    expect(stranger.part).not.toContain('action="/drops"')
+    const early = await seenBy(viewer.id, channel.login)
+    expect(early.part).toContain('Reef &lt;b>week&lt;/b>')
+    expect(early.part).toContain('aria-valuetext="2 of 5 minutes"')
+    expect(early.text).toContain('3 minutes left')
+    expect(early.part).not.toContain('action="/drops"')
+    await server().control('POST', `/campaigns/${campaign.id}/viewers/${viewer.id}/minutes`, { add: 3 })
+    const { part, person } = await seenBy(viewer.id, channel.login)
+    expect(part).toContain('Red &lt;i>kite&lt;/i>')
+    const claimed = await person.submit('/drops')
+    expect(claimed.html).toContain('You earned Red &lt;i>kite&lt;/i>.')
+    expect((await seenBy(viewer.id, channel.login)).text).toContain('Claimed')
+    const other = await newLiveChannelWith(server(), (await newGame(server())).id)
+    expect((await seenBy(viewer.id, other.login)).props).toBeUndefined()
+    await server().control('POST', `/campaigns/${campaign.id}/stop`)
+    expect((await seenBy(viewer.id, channel.login)).props).toBeUndefined()
+  })
+
+  test('200 the reason in a sentence where nothing counts, before the first heartbeat', async () => {
+    const game = await newGame(server())
+    const [listed, unlisted, away] = await Promise.all([
+      newUser(server()),
+      newLiveChannelWith(server(), game.id),
+      newLiveChannelWith(server(), (await newGame(server())).id),
+    ])
+    await server().control('PATCH', `/channels/${listed.id}`, { game_id: game.id })
+    const client = await publish(listed)
+    const channel_ids = [listed.id, away.id]
+    await publishedCampaign(server(), { game_id: game.id, channels: 'listed', channel_ids })
+    const viewer = await newDropsViewer(server())
+    const reasons: [string | undefined, string, string | undefined, string][] = [
+      [viewer.id, listed.login, undefined, 'Minutes count while the video plays.'],
+      [listed.id, listed.login, 'own_channel', 'You cannot earn drops on your own channel.'],
+      [viewer.id, unlisted.login, 'channel_not_listed', 'This campaign counts on other channels only.'],
+      [viewer.id, away.login, 'not_playing_the_game', 'while the channel plays the game of the campaign.'],
+    ]
+    for (const [user_id, login, reason, sentence] of reasons) {
+      const { props, text } = await seenBy(user_id, login)
+      expect([login, props.reason, text.includes(sentence)]).toEqual([login, reason, true])
+    }
+    // Without a player there are no heartbeats.
+    const elsewhere = await newLiveChannelWith(server(), game.id)
+    await server().control('PUT', `/campaigns/${(await campaignsOf(game.id))[0].id}`, {
+      channel_ids: [...channel_ids, elsewhere.id],
+    })
+    expect((await seenBy(viewer.id, elsewhere.login)).props.reason).toBe('plays_elsewhere')
+    client.close()
+  })
+
+  test('200 the player of a viewer who is logged in sends heartbeats, whatever the channel', async () => {
+    const channel = await newUser(server())
+    const client = await publish(channel)
+    const viewer = await newDropsViewer(server())
+    expect(readPlayer((await seenBy(viewer.id, channel.login)).html).earns).toBe(true)
+    expect(readPlayer((await seenBy(undefined, channel.login)).html).earns).toBe(false)
+    client.close()
+  })
+
+  const campaignsOf = (game_id: string) => server().control('GET', `/campaigns?game_id=${game_id}`)
+})
+
+test('every reason of a heartbeat has a sentence', () => {
+  const { enum: reasons } = sendHeartbeat.returns.properties.reason as unknown as { enum: string[] }
+  expect(reasons.length).toBe(9)
+  expect(reasons.filter(reason => !Object.hasOwn(REASONS, reason))).toEqual([])
+  expect(new Set(Object.values(REASONS)).size).toBe(Object.keys(REASONS).length)
 })
 
 describe('the policy of a page', () => {

@@ -13,6 +13,7 @@ import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const COOKIE = '__Host-strand-console'
 const SEPARATE = { operatorListen: { host: '127.0.0.1', port: 0 } }
 
@@ -43,6 +44,9 @@ async function control(server: TestServer, method: string, path: string, body?: 
   return text === '' ? undefined : JSON.parse(text).data
 }
 
+/** The report on the last action. */
+const noticeIn = ({ html }: Seen) => /<p class="notice [a-z]+"[^>]*>([^<]*)/.exec(html)?.[1]
+
 const isLogIn = ({ html }: Seen) => html.includes('action="/console/login"') && !html.includes('class="rail"')
 
 /** The proof that the forms of the last page carry. */
@@ -56,6 +60,7 @@ onEachStore('who gets into the console', { config: SEPARATE }, server => {
       expect([path, isLogIn(await stranger.open(path))]).toEqual([path, true])
     expect((await stranger.open('/console/history')).status).toBe(401)
     expect((await stranger.postRaw('/console/games/new', { name: 'Sneaky' }, {})).status).toBe(403)
+    expect((await stranger.postRaw('/console/campaigns/new', { name: 'Sneaky' }, {})).status).toBe(403)
     expect((await control(server(), 'GET', '/games?name=Sneaky')).length).toBe(0)
   })
 
@@ -453,6 +458,211 @@ onEachStore('the console', {}, server => {
       game_id: game.id,
     })
     expect(empty.status).toBe(400)
+  })
+
+  test('campaigns: create with drops and channels by name, edit, publish, explain, add minutes, stop, delete', async () => {
+    const { organization, other_organization, broadcaster, client } = server().world
+    const [viewer] = await read(`/users/${server().world.viewer.id}`)
+    await control(server(), 'POST', '/games', { name: 'Kite Cup', organization_id: organization.id })
+    const benefits: Record<string, string> = {}
+    for (const name of ['Red kite', 'Blue kite <b>'])
+      benefits[name] = (
+        await control(server(), 'POST', '/benefits', { name, organization_id: organization.id })
+      )[0].id
+    // Another organization has a benefit of the same name.
+    await control(server(), 'POST', '/benefits', { name: 'Red kite', organization_id: other_organization.id })
+    const form = await operator.open('/console/campaigns/new')
+    const fields = form.forms.find(({ action }) => action === '/console/campaigns/new')?.fields ?? {}
+    const id = fields.campaign_id ?? ''
+    expect([id, fields['drops.0.id'], fields['drops.2.id']]).toEqual(
+      Array(3).fill(expect.stringMatching(UUID)),
+    )
+    const values = {
+      name: 'Kite <i>week</i>',
+      organization_id: organization.name,
+      game_id: 'Kite Cup',
+      starts_at: '2027-01-01T12:00',
+      ends_at: '2027-01-08T12:00:30',
+      channels: 'listed',
+      channel_ids: `${broadcaster.login}\r\n${viewer.login}`,
+      link_client_id: client.id,
+      link_url: 'https://reef.example/link',
+      'drops.0.name': 'Half an hour',
+      'drops.0.required_minutes': '30',
+      'drops.0.benefit_ids': 'Red kite\r\nBlue kite <b>',
+    }
+    // What is refused is shown again, with the reason, and makes nothing.
+    const refused = await operator.submit('/console/campaigns/new', {
+      ...values,
+      'drops.0.required_minutes': '0',
+    })
+    expect([refused.status, refused.html.includes('drops.0.required_minutes')]).toEqual([400, true])
+    expect(refused.html).toContain('value="Kite &lt;i>week&lt;/i>"')
+    expect(refused.html).toMatch(/Red kite\r?\nBlue kite &lt;b>/)
+    expect((await read(`/campaigns?state=draft`)).filter((each: { id: string }) => each.id === id)).toEqual(
+      [],
+    )
+    const created = await operator.submit('/console/campaigns/new', values)
+    expect(noticeIn(created)).toBe('The campaign was saved.')
+    expect(created.html).not.toMatch(/<i>week|kite <b>/)
+    const at = `/console/campaigns/${id}`
+    const campaign = async () => (await read(`/campaigns/${id}`))[0]
+    expect(await campaign()).toMatchObject({
+      name: 'Kite <i>week</i>',
+      state: 'draft',
+      starts_at: '2027-01-01T12:00:00.000Z',
+      ends_at: '2027-01-08T12:00:30.000Z',
+      channel_ids: [broadcaster.id, viewer.id].sort(),
+      drops: [
+        {
+          id: fields['drops.0.id'],
+          name: 'Half an hour',
+          required_minutes: 30,
+          benefit_ids: [benefits['Red kite'], benefits['Blue kite <b>']],
+        },
+      ],
+    })
+    // An edit starts with names, and changes only what was changed.
+    const edit = await operator.open(`${at}/edit`)
+    expect(edit.html).toContain(
+      `>${[broadcaster, viewer]
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .map(({ login }) => login)
+        .join('\n')}</textarea>`,
+    )
+    expect(edit.html).toContain('type="datetime-local" value="2027-01-01T12:00:00"')
+    const kept = {
+      'drops.0.name': 'Half an hour',
+      'drops.0.required_minutes': '30',
+      'drops.0.benefit_ids': 'Red kite\r\nBlue kite <b>',
+    }
+    await control(server(), 'PUT', `/campaigns/${id}`, { auto_claim: true })
+    await operator.submit(`${at}/edit`, { ...kept, name: 'Kite week' })
+    expect(await campaign()).toMatchObject({
+      name: 'Kite week',
+      auto_claim: true,
+      drops: [{ name: 'Half an hour' }],
+    })
+    const second = {
+      'drops.1.name': 'An hour',
+      'drops.1.required_minutes': '60',
+      'drops.1.benefit_ids': 'Red kite',
+    }
+    await act(`${at}/edit`, { ...kept, ...second })
+    expect(
+      (await campaign()).drops.map((each: { required_minutes: number }) => each.required_minutes),
+    ).toEqual([30, 60])
+    await act(`${at}/edit`, {
+      'drops.0.name': '',
+      'drops.0.required_minutes': '',
+      'drops.0.benefit_ids': '',
+      ...second,
+    })
+    // What the form started with may be anything.
+    await operator.open(`${at}/edit`)
+    const odd = await operator.submit(`${at}/edit`, {
+      ...second,
+      'was.drops': '{',
+      'drops.1.required_minutes': 'x',
+    })
+    expect(odd.status).toBe(400)
+    expect((await campaign()).drops).toMatchObject([{ name: 'An hour', benefit_ids: [benefits['Red kite']] }])
+    // What is published does not become harder.
+    expect((await act(`${at}/publish`)).html).toContain('The campaign is published.')
+    await operator.open(`${at}/edit`)
+    const harder = await operator.submit(`${at}/edit`, {
+      ...second,
+      'drops.0.name': 'An hour',
+      'drops.0.required_minutes': '90',
+      'drops.0.benefit_ids': 'Red kite',
+      'drops.1.name': '',
+      'drops.1.required_minutes': '',
+      'drops.1.benefit_ids': '',
+    })
+    expect([harder.status, harder.html.includes('cannot become more')]).toEqual([409, true])
+    await act(`${at}/add-minutes`, { user_id: viewer.login, add: '45' })
+    await act(`${at}/add-minutes`, { user_id: broadcaster.login, add: '60' })
+    // Explain asks by a link, so it can be passed on.
+    const explained = await operator.open(
+      `${at}/explain?user_id=${viewer.login}&channel_id=${broadcaster.login}`,
+    )
+    expect(explained.status).toBe(200)
+    const rules = [
+      ...explained.html.matchAll(/<tr data-key="([a-z_]+)">.*?class="status (good|bad)">(yes|no)</gs),
+    ]
+    expect(rules.length).toBe(12)
+    expect(rules.map(([, rule]) => rule)).toContain('minutes_reached')
+    expect(Object.fromEntries(rules.map(([, rule, , holds]) => [rule, holds]))).toMatchObject({
+      session_live: 'no',
+      channel_admitted: 'yes',
+      minutes_reached: 'no',
+    })
+    expect(explained.html).toContain('45 minutes, the first drop takes 60')
+    expect((await operator.open(`${at}/explain`)).html).not.toContain('<tr')
+    const unknown = await operator.open(`${at}/explain?user_id=1&channel_id=${broadcaster.login}`)
+    expect([unknown.status, unknown.html.includes('class="notice bad"')]).toEqual([404, true])
+    expect((await operator.open(`${at}/explain?user_id=no_one&channel_id=x`)).status).toBe(400)
+    await act(`${at}/stop`)
+    expect((await campaign()).state).toBe('stopped')
+    await operator.open(`${at}/delete`)
+    expect((await operator.submit(`${at}/delete`)).status).toBe(409)
+    expect((await operator.open('/console/campaigns?state=stopped')).html).toContain('Kite week')
+    expect((await operator.open('/console/campaigns?state=draft')).html).not.toContain('Kite week')
+  })
+
+  test('the page of a campaign has its funnel', async () => {
+    const { organization, broadcaster, viewer } = server().world
+    const [game] = await control(server(), 'POST', '/games', {
+      name: 'Funnel',
+      organization_id: organization.id,
+    })
+    const [benefit] = await control(server(), 'POST', '/benefits', {
+      name: 'Kite',
+      organization_id: organization.id,
+    })
+    const id = crypto.randomUUID()
+    await control(server(), 'PUT', `/campaigns/${id}`, {
+      name: 'Funnel',
+      organization_id: organization.id,
+      game_id: game.id,
+      starts_at: '2027-01-01T12:00:00Z',
+      ends_at: '2027-01-08T12:00:00Z',
+      drops: [{ id: crypto.randomUUID(), name: 'An hour', required_minutes: 60, benefit_ids: [benefit.id] }],
+    })
+    await control(server(), 'POST', `/campaigns/${id}/publish`)
+    for (const [user_id, add] of [
+      [viewer.id, 45],
+      [broadcaster.id, 60],
+    ])
+      await control(server(), 'POST', `/campaigns/${id}/viewers/${user_id}/minutes`, { add })
+    const page = await operator.open(`/console/campaigns/${id}`)
+    const text = page.html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+    expect(text).toMatch(/Viewers 2 Minutes 105 Linked [0-9]+ Fulfilled 0/)
+    expect(text).toMatch(/An hour 60 1 50% 0 0%/)
+    expect(page.html).toContain(`href="/console/benefits/${benefit.id}"`)
+    expect(page.html).not.toContain('[object')
+  })
+
+  test('a campaign with very many channels is edited without them', async () => {
+    const { organization, game } = server().world
+    const channel_ids: string[] = []
+    for (let count = 0; count < 201; count++)
+      channel_ids.push(
+        (await control(server(), 'POST', '/users', { login: `many_${count}_${Date.now() % 1e6}` }))[0].id,
+      )
+    const id = crypto.randomUUID()
+    const times = { starts_at: '2027-01-01T12:00:00Z', ends_at: '2027-01-08T12:00:00Z' }
+    const body = { name: 'Many', organization_id: organization.id, game_id: game.id, ...times }
+    await control(server(), 'PUT', `/campaigns/${id}`, { ...body, channels: 'listed', channel_ids })
+    expect((await operator.open(`/console/campaigns/${id}`)).html).toContain('and 191 more')
+    expect((await operator.open(`/console/campaigns/${id}/edit`)).html).toContain(
+      '201 entries, too many for a form',
+    )
+    await operator.submit(`/console/campaigns/${id}/edit`, { name: 'Very many' })
+    const [{ name, channel_ids: after }] = await read(`/campaigns/${id}`)
+    expect([name, after.length]).toEqual(['Very many', 201])
+    await act(`/console/campaigns/${id}/delete`)
+    expect((await operator.open(`/console/campaigns/${id}`)).status).toBe(404)
   })
 
   test('streams: end and disconnect', async () => {

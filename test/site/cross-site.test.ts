@@ -14,6 +14,7 @@ const FORMS = [
   '/account/disconnect',
   '/account/end-session',
   '/account/password',
+  '/drops',
   '/follow',
   '/site/token',
   '/studio/{login}/channel',

@@ -29,7 +29,7 @@ describe('/docs', () => {
     expect(headers.get('content-security-policy')).toStartWith("default-src 'none'; ")
     expect(headers.get('content-security-policy')).toContain("connect-src 'self';")
     expect(headers.get('content-security-policy')).not.toContain('unsafe')
-    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback', 'control').sort())
+    expect(shownIn(page)).toEqual(idsOf('helix', 'drops', 'oauth', 'playback', 'control').sort())
     expect(page).toContain(`<code>${server.url}</code>`)
     for (const operation of operations) {
       const [, article = ''] = page.split(`<article id="${operation.id}"`)
@@ -82,7 +82,7 @@ describe('/docs', () => {
 
   test("without the operator's side through a proxy", async () => {
     const { page } = await get(server.url, { 'X-Forwarded-For': '203.0.113.9' })
-    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback').sort())
+    expect(shownIn(page)).toEqual(idsOf('helix', 'drops', 'oauth', 'playback').sort())
   })
 
   test('each listener describes its side, and demo operations in a demo only', async () => {
@@ -96,7 +96,7 @@ describe('/docs', () => {
       idsOf(...families)
         .filter(id => !ofDemo.has(id))
         .sort()
-    expect(shownIn((await get(two.url)).page)).toEqual(lasting('helix', 'oauth', 'playback'))
+    expect(shownIn((await get(two.url)).page)).toEqual(lasting('helix', 'drops', 'oauth', 'playback'))
     const { page } = await get(operatorUrl)
     expect(shownIn(page)).toEqual(lasting('control'))
     expect(page).not.toContain('<article id="stream.online"')

@@ -12,6 +12,7 @@ import { PAGES } from '../../src/site/pages.ts'
 import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import { MAX_OLD_KEYS } from '../../src/store/commands/stream-keys.ts'
 import { type Sql, sql, verbatim } from '../../src/store/sql/tag.ts'
+import { publishedCampaign } from '../operations/drops/campaigns.ts'
 import {
   allow,
   authorizeLink,
@@ -362,6 +363,21 @@ const markers: Hammering = async server => {
   expect((await called()) - before).toBe(MORE)
 }
 
+/** One claim for each drop, however often it is claimed. */
+const claims: Hammering = async server => {
+  const [{ id, login } = { id: '', login: '' }] = server.world.users
+  const campaign = await publishedCampaign(server)
+  await server.control('POST', `/campaigns/${campaign.id}/viewers/${id}/minutes`, { add: 30 })
+  const person = await loggedIn(server, login)
+  person.headers = { Accept: 'text/html' }
+  const csrf = csrfIn((await person.open('/drops')).html)
+  for (let n = 0; n < MORE; n++)
+    expect((await person.postRaw('/drops', { csrf, drop_id: campaign.drops[0].id }, {})).status).toBe(302)
+  expect(await countOf(server, 'drop_claims', sql`user_id = ${id}`)).toBe(1)
+  const earned = await server.control('GET', `/entitlements?user_id=${id}&game_id=${campaign.game_id}`)
+  expect(earned.length).toBe(1)
+}
+
 const SIGN_UPS = 4
 /** Reads, or changes and removes rows that are there. */
 const NO_ROWS = 'adds no rows'
@@ -398,6 +414,8 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /site/token': NO_ROWS,
   'GET /site/broadcast': NO_ROWS,
   'GET /drops': NO_ROWS,
+  'POST /drops': claims,
+  'GET /site/drops-channels': NO_ROWS,
   'GET /studio': NO_ROWS,
   'GET /studio/{login}': NO_ROWS,
   'GET /studio/{login}/status': NO_ROWS,

@@ -20,6 +20,9 @@ export interface Places {
   /** A code that a device shows. */
   readonly deviceCode: string
   readonly authorize: string
+  /** A channel that counts for a campaign, and the campaign. */
+  readonly dropsChannel: string
+  readonly campaign: string
 }
 
 export interface PagePicture {
@@ -52,9 +55,17 @@ export const PICTURES: readonly PagePicture[] = [
   { name: 'home', page: '/', path: at('/') },
   { name: 'home-game', page: '/', path: ({ game }) => `/?game=${game}` },
   { name: 'home-following', page: '/', path: at('/'), as: 'viewer' },
+  { name: 'home-drops', page: '/', path: at('/?drops=1') },
   { name: 'search', page: '/', path: at('/?q=a') },
   { name: 'search-nothing', page: '/', path: at('/?q=zzzzzz') },
   { name: 'channel-live', page: '/{login}', path: ({ live }) => `/${live}` },
+  {
+    name: 'channel-drops',
+    page: '/{login}',
+    path: ({ dropsChannel }) => `/${dropsChannel}`,
+    hidden: '.player, .counting',
+    as: 'viewer',
+  },
   { name: 'channel-offline', page: '/{login}', path: ({ offline }) => `/${offline}` },
   { name: 'channel-missing', page: '/{login}', path: at('/no_such_channel') },
   { name: 'video', page: '/videos/{video_id}', path: ({ video }) => `/videos/${video}?t=1m30s` },
@@ -81,6 +92,7 @@ export const PICTURES: readonly PagePicture[] = [
   { name: 'sign-up', page: '/signup', path: at('/signup') },
   { name: 'account', page: '/account', path: at('/account'), as: 'viewer' },
   { name: 'drops', page: '/drops', path: at('/drops'), as: 'viewer' },
+  { name: 'drops-visitor', page: '/drops', path: at('/drops') },
   { name: 'consent', page: '/oauth2/authorize', path: ({ authorize }) => authorize, as: 'viewer' },
   {
     name: 'consent-wrong',
@@ -131,6 +143,12 @@ export const PICTURES: readonly PagePicture[] = [
   consolePage('demo', 'demo', { hidden: '.table' }),
   consolePage('user', '', { path: ({ user }) => `/console/users/${user}` }),
   consolePage('client-new', 'clients/new'),
+  consolePage('campaign', '', { path: ({ campaign }) => `/console/campaigns/${campaign}` }),
+  consolePage('campaign-edit', '', { path: ({ campaign }) => `/console/campaigns/${campaign}/edit` }),
+  consolePage('campaign-explain', '', {
+    path: ({ campaign, user, dropsChannel }) =>
+      `/console/campaigns/${campaign}/explain?user_id=${user}&channel_id=${dropsChannel}`,
+  }),
   consolePage('user-delete', '', { path: ({ user }) => `/console/users/${user}/delete` }),
   consolePage('missing', 'users/0'),
 ]

@@ -52,6 +52,7 @@ const NO_PAGES = [
   '/studio/{login}/markers/export',
   '/search/suggestions',
   '/site/broadcast',
+  '/site/drops-channels',
 ]
 
 /** What lists of the control API have of videos and streams. */
@@ -59,6 +60,7 @@ interface Listed {
   readonly id: string
   readonly user_id?: string
   readonly user_login?: string
+  readonly game_id?: string
   readonly is_live?: boolean
   readonly marker_count?: number
 }
@@ -304,6 +306,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       `insert into publish_sessions (adapter, server, session, user_id, stream_id, started_at, alive_at, ended_at, published_as)
        values ('embedded', 'local', '1', '${waiting?.user_id}', '${waiting?.id}', '${at}', '${at}', '${at}', '')`,
     )
+    const { campaign, channel: dropsChannel } = await makeCampaigns(call, world)
     const device = await fetch(`${world.base_url}/oauth2/device`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: client.id, scopes: 'user:read:follows' }),
@@ -320,9 +323,67 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       user: world.viewer.id,
       deviceCode: user_code,
       authorize: authorizeLink(client.id),
+      dropsChannel,
+      campaign,
     }
   }
 })
+
+type Call = (method: string, path: string, body?: object) => Promise<Listed[]>
+
+/** Two campaigns that run and one that comes. The viewer has claimed one drop, can claim another, and watches for a third. */
+async function makeCampaigns(call: Call, world: Demo['world']) {
+  const id = (number: number) => `0b6f5a1e-6f0a-4f38-8f9f-${String(number).padStart(12, '0')}`
+  const hours = (count: number) => new Date(NOW + count * 3_600_000).toISOString()
+  const organization_id = world.organization.id
+  const names = ['Red kite', 'Storm kite', 'Golden spool']
+  for (const [at, name] of names.entries())
+    await call('PUT', `/control/benefits/${id(at)}`, { name, organization_id })
+  const streams = await call('GET', '/control/streams?first=20')
+  const [first, second] = [...new Map(streams.map(each => [each.game_id, each])).values()].filter(
+    each => each.game_id,
+  )
+  const campaigns = [
+    { number: 10, name: 'Kite week', game_id: first?.game_id, from: -30, to: 75, minutes: [30, 60, 120] },
+    { number: 20, name: 'Harbour lights', game_id: second?.game_id, from: -3, to: 20, minutes: [45] },
+    { number: 30, name: 'Autumn winds', game_id: first?.game_id, from: 100, to: 200, minutes: [60, 120] },
+  ]
+  for (const { number, name, game_id, from, to, minutes } of campaigns) {
+    await call('PUT', `/control/campaigns/${id(number)}`, {
+      name,
+      organization_id,
+      game_id,
+      starts_at: hours(from),
+      ends_at: hours(to),
+      link_client_id: world.client.id,
+      link_url: 'https://studio.example/link',
+      drops: minutes.map((required_minutes, at) => ({
+        id: id(number + at + 1),
+        name: ['First wind', 'Steady breeze', 'Full storm'][at],
+        required_minutes,
+        benefit_ids: [id(at)],
+      })),
+    })
+    await call('POST', `/control/campaigns/${id(number)}/publish`)
+  }
+  const [token] = (await call('POST', '/control/tokens', {
+    client_id: world.client.id,
+    user_id: world.viewer.id,
+    scopes: ['user:manage:drops'],
+  })) as unknown as { access_token: string }[]
+  await call('POST', `/control/campaigns/${id(10)}/viewers/${world.viewer.id}/minutes`, { add: 72 })
+  const claimed = await fetch(`${world.base_url}/drops/claims`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${token?.access_token}`,
+      'Client-Id': world.client.id,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ drop_id: id(11) }),
+  })
+  expect(claimed.status).toBe(200)
+  return { campaign: id(10), channel: first?.user_login ?? '' }
+}
 
 /** Videos play, and charts show how fast this machine is. Cards below the screen are drawn as well. */
 const HIDDEN =

@@ -5,6 +5,8 @@ import { type FocusedKind, findKeyAction, KEY_LIST } from '../../src/site/player
 import { changePreferences, readPreferences } from '../../src/site/player/preferences.ts'
 import { heartbeatTurns } from '../../src/site/player/send-heartbeats.ts'
 
+const ANSWER = '{"data":[{"campaign_id":"c","minutes":2,"claimable":["d"]}]}'
+
 describe('the player', () => {
   test('waits twice as long before each attempt, at most 10 s, and not as long as others', () => {
     expect([0, 1, 2, 3, 4, 5, 50].map(attempt => waitBefore(attempt, 0.5))).toEqual([
@@ -17,6 +19,7 @@ describe('the player', () => {
   test('sends a heartbeat every 30 s while it plays, and starts another session only after a 401', async () => {
     const sent: string[] = []
     let [status, counted] = [204, 0]
+    let earned: unknown
     const { playback } = createClient({
       baseUrl: 'http://localhost',
       retries: 0,
@@ -25,14 +28,15 @@ describe('the player', () => {
         sent.push(`${path} ${init?.body}`)
         const session = `session-${sent.filter(each => each.startsWith('/playback/session')).length}`
         if (path === '/playback/session') return Response.json({ data: [{ session }] })
-        return new Response(status === 204 ? null : '{}', { status })
+        return new Response(status === 204 ? null : ANSWER, { status })
       },
     })
     const turn = heartbeatTurns(
       'lunar_otter',
       () => playback,
-      () => {
+      answer => {
         counted += 1
+        earned = answer?.data
       },
     )
     const sentWithin = async (from: number, to: number, isPlaying = true) => {
@@ -53,6 +57,11 @@ describe('the player', () => {
     expect(counted).toBe(2)
     status = 204
     expect(await sentWithin(260, 320)).toEqual([started, beat, beat])
+    // A viewer who is logged in learns what a heartbeat has earned.
+    expect(earned).toBeUndefined()
+    status = 200
+    await sentWithin(320, 350)
+    expect(earned).toEqual(JSON.parse(ANSWER).data)
   })
 
   test('remembers volume, mute and theatre mode, whatever the storage has, or where there is none', () => {

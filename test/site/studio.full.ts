@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { deleteCampaignOfWorld } from '../operations/drops/campaigns.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { DESK, look } from '../support/browser/look.ts'
 import { Encoders, hasEncoder } from '../support/media/encoder.ts'
@@ -195,6 +196,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
   })
 
   test('drops, and everything without a script', async () => {
+    await deleteCampaignOfWorld(server)
     await page.goto(`${server.url}/drops`)
     await page.getByText('No drops yet').waitFor()
     const [user] = (await server.control('GET', `/users?login=${LOGIN}`)) as [{ id: string }]

@@ -1,5 +1,8 @@
 /** The studio (D-156): the broadcaster does everything, editors work on markers, and no one else does anything. */
 import { beforeAll, expect, test } from 'bun:test'
+import { isoMillis } from '../../src/kit/time/clock.ts'
+import { nowOf } from '../operations/control/operator.ts'
+import { newGame, publishedCampaign } from '../operations/drops/campaigns.ts'
 import { csrfIn, Person } from '../support/browser/person.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { usingCheapPasswords } from './cheap-passwords.ts'
@@ -9,6 +12,7 @@ usingCheapPasswords()
 const HTML = { Accept: 'text/html' }
 const SCRIPT = { Accept: 'application/json' }
 const PASSWORD = 'a password of theirs'
+const DAY = 86_400_000
 
 interface Someone {
   readonly id: string
@@ -103,6 +107,34 @@ onEachStore('the studio', { config }, server => {
     expect(seen.html).not.toContain(await streamKey())
     expect(seen.html).not.toMatch(/ style=| on[a-z]+="|<script>/)
     expect((await owner.person.open(studio().toUpperCase().replace('STUDIO', 'studio'))).status).toBe(200)
+  })
+
+  test('200 the campaigns of the game that is set, one line each', async () => {
+    const now = nowOf(server())
+    const in3Days = { starts_at: isoMillis(now + 3.5 * DAY), ends_at: isoMillis(now + 9 * DAY) }
+    const game = await newGame(server())
+    const lines = async () => {
+      const { html } = await owner.person.open('/studio')
+      const [list = ''] = /<ul class="campaigns.*?<\/ul>/s.exec(html) ?? []
+      const found = [...list.matchAll(/<li>(.*?)<\/li>/gs)]
+      return found.map(([, line = '']) => line.replaceAll(/<[^>]+>/g, '').trim())
+    }
+    await server().control('PATCH', `/channels/${owner.id}`, { game_id: game.id })
+    expect(await lines()).toEqual([])
+    await publishedCampaign(server(), { game_id: game.id, name: 'Later', ...in3Days })
+    const running = await publishedCampaign(server(), { game_id: game.id, name: 'Reef <b>week</b>' })
+    const others = { channels: 'listed', channel_ids: [stranger.id] }
+    await publishedCampaign(server(), { game_id: game.id, name: 'Theirs', ...others })
+    await publishedCampaign(server(), { name: 'Another game' })
+    expect((await lines()).toSorted()).toEqual([
+      'Later Your viewers will earn drops, starts in 3 days',
+      'Reef &lt;b>week&lt;/b> Your viewers earn drops, ends in 23 hours',
+      'Theirs Counts on other channels, ends in 23 hours',
+    ])
+    await server().control('POST', `/campaigns/${running.id}/stop`)
+    expect((await lines()).length).toBe(2)
+    await server().control('PATCH', `/channels/${owner.id}`, { game_id: '' })
+    expect(await lines()).toEqual([])
   })
 
   test('200 the page of an editor: broadcast and markers, a way between the studios, and nothing else', async () => {

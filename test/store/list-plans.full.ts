@@ -12,6 +12,7 @@ import { Problem } from '../../src/contract/problem.ts'
 import { TRANSFER_TYPES } from '../../src/contract/resources/transfer.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { Followings } from '../../src/directory/followings.ts'
+import { OpenCampaigns } from '../../src/directory/open-campaigns.ts'
 import type { Caller } from '../../src/domain/caller.ts'
 import type { Call, Implementation, Services } from '../../src/operations/implement.ts'
 import { implementations } from '../../src/operations/index.ts'
@@ -53,6 +54,9 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   live_only: ['true', 'false'],
   type: ['all'],
   language: [['en']],
+  state: ['published', 'draft'],
+  channel_id: ['1', '77'],
+  phase: ['active', 'claimable'],
 }
 /** Values for one operation only, where its filter of this name is of another form or other values matter. */
 const VALUES_OF: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
@@ -144,6 +148,7 @@ const PICKED: Readonly<Record<string, number>> = {
   // Rows about one entitlement alone and rows about several are read side by side.
   ListAudit: 2 * MAX_PICKED,
   ListStreams: MAX_PICKED,
+  ListCampaigns: MAX_PICKED,
   ListEntitlements: MAX_PICKED,
   // Those that begin with the text, and then all.
   SearchCategories: 2 * SOME_THOUSAND,
@@ -254,6 +259,7 @@ for (const engine of engines) {
         followings: new Followings(store, directory),
         // The day on which the rows were made.
         clock: { now: () => Date.parse('2026-03-02T00:00:00Z') },
+        campaigns: new OpenCampaigns(store, { now: () => Date.parse('2026-03-02T00:00:00Z') }),
         publicUrl: '',
       } as unknown as Services
       return { notes, services }
@@ -408,7 +414,7 @@ const ONE_MOMENT = /\bcreated_at=\? AND/
 const TIES = /from audit|order by ended_at/
 /** A page of a whole table in the order in which SQLite stores it: by its number, or by its key. */
 const IN_ORDER_OF_ROWS =
-  /from (?:(?:events|event_deliveries) where 1 = 1 order by seq desc|video_markers where (?:1 = 1|\(video_id, position_seconds, id\) > \(\?, \?, \?\)) order by video_id asc, position_seconds asc, id asc) limit/
+  /from (?:(?:events|event_deliveries) where 1 = 1 order by seq desc|video_markers where (?:1 = 1|\(video_id, position_seconds, id\) > \(\?, \?, \?\)) order by video_id asc, position_seconds asc, id asc|drop_claims where (?:1 = 1|\(user_id, drop_id, benefit_id\) > \(\?, \?, \?\)) order by user_id asc, drop_id asc, benefit_id asc) limit/
 const isPage = (text: string) => text.includes('limit cast(')
 
 /** The outermost loop of each branch of what cuts the page; what is found by its key for the rows of a page is not one. */

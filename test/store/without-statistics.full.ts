@@ -45,6 +45,14 @@ interface ListCall {
   readonly rest?: Readonly<Record<string, unknown>>
 }
 
+const CAMPAIGN = {
+  name: 'Reef week',
+  organization_id: 'o1',
+  game_id: '20',
+  starts_at: '2026-03-03T00:00:00Z',
+  ends_at: '2026-03-10T00:00:00Z',
+}
+
 /** By operation and field: what its list has. */
 const CALLS_OF: Readonly<Record<string, ListCall>> = {
   // Those with even numbers belong to the organization of the caller.
@@ -70,6 +78,22 @@ const CALLS_OF: Readonly<Record<string, ListCall>> = {
     caller: operator,
     // The same game and different benefits of its organization.
     value: n => ({ user_id: String(n + 1), benefit_id: `b${500 * (n % 12) + 499}`, game_id: '20' }),
+  },
+  'PutCampaign channel_ids': {
+    caller: operator,
+    value: number,
+    rest: { ...CAMPAIGN, channels: 'listed' },
+  },
+  'PutCampaign drops': {
+    caller: operator,
+    // Ten benefits each, of the organization of the game.
+    value: n => ({
+      id: `00000000-0000-4000-9000-${100_000_000_000 + n}`,
+      name: 'Drop',
+      required_minutes: n + 1,
+      benefit_ids: Array.from({ length: 10 }, (_, k) => `b${500 * k + 499}`),
+    }),
+    rest: CAMPAIGN,
   },
   'ListEntitlements id': { caller: operator, value: n => entitlementId(n) },
 }
@@ -122,7 +146,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
     opened = await openFilled(place, 1, { analyze: false })
     client = new SQL(place.databaseUrl ?? '', { max: 1 })
     // As it is in the rows: benefits of the organization of the game.
-    await client.unsafe(`update benefits set organization_id = 'o1' where id like 'b%99'`)
+    await client.unsafe(`update benefits set organization_id = 'o1', game_id = null where id like 'b%99'`)
     await client.unsafe(`update games set organization_id = 'o1' where id = '20'`)
   }, TIMEOUT_MILLISECONDS)
   afterAll(async () => {
@@ -179,7 +203,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
       const implementation = implementations.find(each => each.operation.id === operation.id)
       const values = Array.from({ length: longest }, (_, n) => list.value(n))
       const call = {
-        params: {},
+        params: { campaign_id: '00000000-0000-4000-a000-000000000001' },
         query: {},
         body: {},
         caller: list.caller,

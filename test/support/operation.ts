@@ -3,7 +3,13 @@
  * declaration alone (tokens, scopes, malformed input, faults), and fails if a declared problem is left without a proof.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { familyOf, listProblems, type Operation, queryParameters } from '../../src/contract/operation.ts'
+import {
+  familyOf,
+  hasBucket,
+  listProblems,
+  type Operation,
+  queryParameters,
+} from '../../src/contract/operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../../src/contract/problem.ts'
 import { OPENID, SCOPES } from '../../src/contract/scope.ts'
 import {
@@ -146,7 +152,7 @@ function expectCommonHeaders(operation: Operation, { headers }: Answer): void {
   for (const name of RATE_HEADERS)
     expect([name, headers.get(name) ?? '']).toEqual([
       name,
-      expect.stringMatching(family === 'helix' ? /^[0-9]+$/ : /^$/),
+      expect.stringMatching(hasBucket(family) ? /^[0-9]+$/ : /^$/),
     ])
   // Pages of other origins may use everything but the control API, without credentials.
   expect(headers.get('access-control-allow-origin')).toBe(family === 'control' ? null : '*')

@@ -134,7 +134,7 @@ for (const mode of ['process', 'child'] as const) {
         scenario: {
           users: { star: { stream: {} } },
           tokens: { bare: { scopes: [] } },
-          campaigns: { launch: { count: 3 } },
+          grants: { launch: { count: 3 } },
           faults: [{ operation: 'GetStreams', outcome: 'slow', times: 2 }],
         },
       })

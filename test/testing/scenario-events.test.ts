@@ -132,15 +132,17 @@ test('an event that the store refuses is tried again, and moving the clock runs 
     if (attempts === 1) throw new Unavailable('busy')
   }
   const log = { warn: () => undefined }
-  const services = { store: { commands: { runSteps } }, clock: demo.clock, log, demo } as unknown as Services
-  const events = new ScenarioEvents()
+  const services = { store: { commands: { runSteps } }, clock: demo.clock, log } as unknown as Services
+  const events = new ScenarioEvents(services)
+  demo.timeline.use('events', events)
   events.restart([{ after: 60_000, stepAt: () => [] as never }], 1000)
-  const running = events.run(services)
-  demo.clock.advance(60_000)
-  await demo.clockMoved()
-  expect(attempts).toBeGreaterThanOrEqual(1)
-  await until(() => attempts === 2)
-  await demo.clockMoved()
+  const move = (to: number) => demo.timeline.alone(() => demo.timeline.playTo(to))
+  await move(60_999)
+  expect(attempts).toBe(0)
+  await move(61_000)
+  expect([attempts, demo.clock.now()]).toEqual([1, 61_000])
+  await demo.timeline.runDue()
   expect(attempts).toBe(2)
-  await running.stop()
+  await demo.timeline.runDue()
+  expect(attempts).toBe(2)
 })

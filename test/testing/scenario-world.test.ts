@@ -74,7 +74,7 @@ describe.each([...engines])('a scenario on %s', engine => {
 })
 
 describe.each([...engines])('a studio on %s', engine => {
-  test('has games, benefits, clients and campaigns, which refer to each other by name', async () => {
+  test('has games, benefits, clients and grants, which refer to each other by name', async () => {
     const { lines, things } = await exportOf(engine, {
       organizations: { studio: { name: 'Kelp Works' } },
       games: { kelp_run: { organization: 'studio' }, free: { id: '77' } },
@@ -82,7 +82,7 @@ describe.each([...engines])('a studio on %s', engine => {
       clients: { fulfilment: { organization: 'studio' }, app: { kind: 'public' } },
       users: { player: { stream: { game: 'free' } } },
       entitlements: { one: { user: 'player', benefit: 'lantern', game: 'free' } },
-      campaigns: { launch: { count: 2500, benefit: 'lantern', users: ['player', 'viewer'], fulfilled: 40 } },
+      grants: { launch: { count: 2500, benefit: 'lantern', users: ['player', 'viewer'], fulfilled: 40 } },
       tokens: { own: { kind: 'app', client: 'fulfilment' } },
     })
     const ofType = (type: string) => lines.filter(line => line.type === type)

@@ -85,14 +85,11 @@ for (const mode of ['process', 'child'] as const)
           '$.benefits.b.game is "Tidefall", which belongs to another organization',
         ],
         [
-          scenario({ benefits: { b: {} }, campaigns: { c: { count: 5, benefit: 'b' } } }),
-          '$.campaigns.c needs a game',
+          scenario({ benefits: { b: {} }, grants: { c: { count: 5, benefit: 'b' } } }),
+          '$.grants.c needs a game',
         ],
-        [scenario({ campaigns: { c: { count: 0 } } }), '$.campaigns.c.count must be >= 1'],
-        [
-          scenario({ campaigns: { c: { count: 5, fulfilled: 6 } } }),
-          '$.campaigns.c.fulfilled must be at most',
-        ],
+        [scenario({ grants: { c: { count: 0 } } }), '$.grants.c.count must be >= 1'],
+        [scenario({ grants: { c: { count: 5, fulfilled: 6 } } }), '$.grants.c.fulfilled must be at most'],
         [scenario({ clients: { client: {} } }), '$.clients.client has the name of one of the demo'],
         [scenario({ tokens: { t: { client: 'none' } } }), '$.tokens.t.client is "none"'],
         [

@@ -72,6 +72,7 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
       redirect_uris,
       implicit_grant: random.next() < 0.5,
       device_flow: random.next() < 0.5,
+      counts_watching: random.next() < 0.5,
     }
     lines.push({ type: 'client', id: random.hex(30), name: 'Shop', organization_id, owner_user_id, ...rest })
   }

@@ -28,6 +28,7 @@ export function startScreen(
           row('Go live', `as ${rtmp.login} on the server ${rtmp.url}`),
           row('', `stream key ${rtmp.stream_key}`),
         ]),
+    row('Drops', `${base_url}/drops  (two minutes of watching earn one)`),
     row('Reference', `${base_url}/docs`),
     row('More', `${linesCommand}  (tokens, ids, lines to paste)`),
     '',

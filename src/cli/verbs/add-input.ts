@@ -10,12 +10,11 @@ export function addInput(command: Command, verb: Verb): void {
   for (const field of listFlags(verb))
     for (const option of createOptions(field, isFilter)) command.addOption(option)
   if (verb.takesPairs) command.argument('[user=number...]', 'id or login of a user, and a number')
-  if (verb.bulk !== undefined) {
+  if (verb.bulk !== undefined || verb.takesBody)
     command.option(
       '--body <file>',
-      'file with the JSON body of the request, for many at once; - for standard input',
+      `file with the JSON body of the request${verb.bulk === undefined ? '' : ', for many at once'}; - for standard input`,
     )
-  }
   const secret = verb.fields.find(({ place, required }) => place === 'secret' && !required)
   if (secret !== undefined) {
     command.option(`${secret.shown}-stdin`, `read the ${secret.word} from standard input`)

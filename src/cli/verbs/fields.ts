@@ -28,7 +28,10 @@ export function withFields(words: string, action: Action): Verb {
 }
 
 function readFields(action: Action, schema: JsonSchema | undefined, changes = false): Field[] {
-  return Object.entries(schema?.properties ?? {}).map(([name, each]) => {
+  const shown = Object.entries(schema?.properties ?? {}).filter(
+    ([, each]) => !(action.takesBody && each.items?.type === 'object'),
+  )
+  return shown.map(([name, each]) => {
     const variants = each.anyOf ?? [each]
     const main = variants.find(variant => variant.type !== 'null') ?? each
     const isList = main.type === 'array'

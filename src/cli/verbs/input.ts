@@ -22,6 +22,8 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
     input[secret.name] = await secretValue(secret)
   }
   if (verb.bulk !== undefined) return bulkInput(command, verb, verb.bulk, input)
+  const { body } = command.opts<{ body?: string }>()
+  if (verb.takesBody && body !== undefined) return { ...(await readBody(body)), ...input }
   requireAll(verb, input)
   if (verb.operation.method === 'PATCH' && Object.keys(input).length === listArguments(verb).length) {
     throw incomplete(verb, 'a flag with the change to make')

@@ -131,6 +131,8 @@ async function showResponse(
   { words }: Verb,
   { json }: VerbFlags,
 ): Promise<void> {
+  // A file that was asked for, such as CSV.
+  if (typeof response === 'string') return print(response)
   if (json) return print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
   if (response?.data === undefined) return print('Done.\n')
   await print(await presenter.objects(response.data, words.endsWith(' list')))

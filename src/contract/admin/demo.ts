@@ -4,11 +4,14 @@ import {
   clearRequests,
   listFaults,
   listRequests,
+  listWatching,
   planFault,
   readClock,
   readWorld,
   resetWorld,
   saveSnapshot,
+  startWatching,
+  stopWatching,
 } from '../control/demo.ts'
 import { type AdminTable, action, type Resource } from './resource.ts'
 
@@ -37,6 +40,12 @@ export const removeFaults = action('clear', clearFaults, [DEMO], {
   form: { path: 'clear-faults', title: 'Remove all faults', done: 'No faults are planned.' },
 })
 
+const watch = action('add', startWatching, [`ivory_marten --channel dusty_koala --for-seconds 3600 ${DEMO}`])
+const watchingList = action('list', listWatching, [DEMO], {
+  columns: ['user_id', 'channel_id', 'since', 'until', 'reason'],
+})
+const stopViewer = action('remove', stopWatching, [`ivory_marten ${DEMO}`])
+
 const requestList = action('list', listRequests, [`--operation GetStreams ${DEMO}`], {
   columns: ['number', 'at', 'operation', 'method', 'path', 'status', 'fault'],
 })
@@ -56,6 +65,11 @@ export const demo: Resource = {
   nouns: [
     { words: 'clock', meaning: 'the clock of a demo', actions: [moveClock, showClock] },
     { words: 'fault', meaning: 'injected faults of a demo', actions: [fault, faultList, removeFaults] },
+    {
+      words: 'watching',
+      meaning: 'simulated viewers of a demo',
+      actions: [watch, watchingList, stopViewer],
+    },
     {
       words: 'request',
       meaning: 'requests that a demo has answered',

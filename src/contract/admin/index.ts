@@ -1,5 +1,6 @@
 import { audit } from './audit.ts'
 import { benefits } from './benefits.ts'
+import { campaigns } from './campaigns.ts'
 import { channels } from './channels.ts'
 import { clients } from './clients.ts'
 import { demo } from './demo.ts'
@@ -23,6 +24,7 @@ const resources: readonly Resource[] = [
   games,
   benefits,
   clients,
+  campaigns,
   channels,
   streams,
   streamKeys,

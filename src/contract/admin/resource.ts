@@ -38,6 +38,8 @@ export interface Action {
   readonly reveals?: string
   /** The input that takes a list. The command gives one entry, or a file with many; the form one for each line of a field. */
   readonly bulk?: string
+  /** Has inputs that no flag can give: the command takes a file with the body, and flags replace what it has. */
+  readonly takesBody?: true
   /**
    * How it is confirmed. `undoable`: another action undoes it, so only the console asks, where a click is easily made.
    * `final`: both ask. `by-name`: both ask, and the console wants the name of the row typed.
@@ -65,6 +67,12 @@ export interface Form {
   readonly each?: string
   /** Inputs that the form does not offer. */
   readonly omit?: readonly string[]
+  /** Inputs that a new row cannot do without, though the operation lets others leave them out. */
+  readonly required?: readonly string[]
+  /** The input that takes the id of a new row, which the form creates. */
+  readonly generates?: string
+  /** The operation only reads: the columns of its answer, which is shown below the form. */
+  readonly shows?: readonly string[]
   /** Offered beside each row of the table, too. */
   readonly inRow?: boolean
   /** Only reached from a part, which gives what is missing. */
@@ -118,6 +126,8 @@ export interface Part {
   /** The table that the rows of the list are from. */
   readonly of?: string
   readonly columns?: readonly string[]
+  /** Of a list inside the row: the fields that count a part of `of`, a field of the row. */
+  readonly shares?: { readonly of: string; readonly fields: readonly string[] }
   /** A hidden action that removes a row of the list, and the input that takes its key. */
   readonly remove?: { readonly action: FormAction; readonly by: string }
 }

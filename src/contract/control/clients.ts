@@ -13,6 +13,7 @@ const references = {
   device_flow: Type.Optional(
     Type.Boolean({ description: 'Default: true for public clients, false for confidential ones.' }),
   ),
+  counts_watching: Type.Optional(Type.Boolean()),
 }
 const path = { client_id: exampleClient.id }
 const one = { data: [exampleClient] }
@@ -76,6 +77,6 @@ export const rotateClientSecret = controlOperation('POST /control/clients/{clien
 export const deleteClient = controlOperation('DELETE /control/clients/{client_id}', {
   id: 'DeleteClient',
   summary: 'Delete a client and revoke its tokens immediately.',
-  problems: ['not_found'],
+  problems: ['not_found', 'in_use'],
   example: { params: path },
 })

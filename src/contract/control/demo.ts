@@ -1,9 +1,10 @@
 import { controlOperation } from '../operation.ts'
 import { rowsSchema, singleSchema } from '../page.ts'
+import { HEARTBEAT_REASONS } from '../playback/send-heartbeat.ts'
 import { Fault } from '../resources/fault.ts'
-import { GivenTime, TimeMillis } from '../resources/id.ts'
+import { DecimalId, GivenTime, TimeMillis } from '../resources/id.ts'
 import { RecordedRequest } from '../resources/recorded-request.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
 /** Below the idle timeout of a connection. */
 const MAX_WAIT = 10_000
@@ -18,7 +19,7 @@ export const advanceClock = controlOperation('POST /control/clock', {
   id: 'AdvanceClock',
   summary: 'Advance the clock of the demo, set it to a later time, stop it, or let it run.',
   description:
-    'At least one field is required. The clock never moves back: a reset returns to an earlier time.',
+    'At least one field is required. The clock never moves back: a reset returns to an earlier time. The time that is skipped is played in order before the answer: planned events, the starts and ends of campaigns, heartbeats of simulated viewers. With simulated viewers, at most 31 days with 200,000 heartbeats are skipped at a time.',
   body: Type.Object(
     {
       advance_seconds: Type.Optional(
@@ -31,6 +32,7 @@ export const advanceClock = controlOperation('POST /control/clock', {
   ),
   returns: singleSchema(ClockState),
   demoOnly: true,
+  takesLong: true,
   problems: ['none_given', 'refused_reference'],
   example: {
     body: { advance_seconds: 60 },
@@ -44,6 +46,67 @@ export const readClock = controlOperation('GET /control/clock', {
   returns: singleSchema(ClockState),
   demoOnly: true,
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
+})
+
+const [exampleUserId, exampleChannelId] = ['25009227', '141981764']
+const Watching = Type.Object({
+  user_id: Type.String(),
+  channel_id: Type.String(),
+  since: TimeMillis,
+  until: orNull(TimeMillis, 'Null: until stopped.'),
+  reason: orNull(
+    Type.Enum(HEARTBEAT_REASONS),
+    'Why the last heartbeat earned nothing, as SendHeartbeat reports it; null if it did.',
+  ),
+})
+const watching = {
+  user_id: exampleUserId,
+  channel_id: exampleChannelId,
+  since: '2026-03-01T12:00:00.250Z',
+  until: null,
+  reason: 'too_early' as const,
+}
+const viewerParams = Type.Object({ user_id: DecimalId })
+
+export const startWatching = controlOperation('PUT /control/watching/{user_id}', {
+  id: 'StartWatching',
+  summary: 'Let a simulated viewer watch a channel, so that the user earns drops.',
+  description:
+    'The viewer sends a heartbeat now and every 30 s of the clock, also while the clock is moved. It watches one channel at a time, and is not counted in the viewers of the stream. At most 1000 watch at a time.',
+  params: viewerParams,
+  body: Type.Object(
+    {
+      channel_id: { ...DecimalId, description: 'The id of the broadcaster.' },
+      for_seconds: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'Default: until stopped.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  returns: singleSchema(Watching),
+  demoOnly: true,
+  problems: ['not_found', 'unknown_reference', 'refused_reference'],
+  example: {
+    params: { user_id: exampleUserId },
+    body: { channel_id: exampleChannelId },
+    answer: { data: [watching] },
+  },
+})
+
+export const stopWatching = controlOperation('DELETE /control/watching/{user_id}', {
+  id: 'StopWatching',
+  summary: 'Stop a simulated viewer; nothing happens if the user does not watch.',
+  params: viewerParams,
+  demoOnly: true,
+  example: { params: { user_id: exampleUserId } },
+})
+
+export const listWatching = controlOperation('GET /control/watching', {
+  id: 'ListWatching',
+  summary: 'List the simulated viewers.',
+  returns: rowsSchema(Watching),
+  demoOnly: true,
+  example: { answer: { data: [watching] } },
 })
 
 export const readWorld = controlOperation('GET /control/world', {

@@ -16,6 +16,7 @@ const Grant = Type.Object({
   game_id: DecimalId,
   id: Type.Optional(Uuid),
   timestamp: Type.Optional(GivenTime),
+  campaign_id: Type.Optional({ ...Uuid, description: 'The campaign that it is granted in, for the event.' }),
 })
 
 /** Entitlements: a user has earned a benefit of an organization in a game. */

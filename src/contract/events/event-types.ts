@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { exampleChannel, exampleChannelInformation } from '../resources/channel.ts'
+import { exampleClient } from '../resources/client.ts'
 import { exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
 import { exampleGame } from '../resources/game.ts'
 import {
@@ -118,6 +119,28 @@ export const userUpdate = defineEventType({
   },
 })
 
+const ofClient = {
+  version: '1',
+  condition: Type.Object({ client_id: Type.String() }),
+  subject: 'client_id',
+  transports: ['webhook'],
+  access: { kind: 'client' },
+  event: Type.Object({ client_id: Type.String(), ...userNames }),
+  example: { client_id: exampleClient.id, ...exampleFollowerNames },
+} as const
+
+const authorizationGrant = defineEventType({
+  type: 'user.authorization.grant',
+  summary: 'A user authorized the application.',
+  ...ofClient,
+})
+
+const authorizationRevoke = defineEventType({
+  type: 'user.authorization.revoke',
+  summary: 'A user disconnected the application, or was deleted.',
+  ...ofClient,
+})
+
 const dropEntitlementGrant = defineEventType({
   type: 'drop.entitlement.grant',
   version: '1',
@@ -135,7 +158,7 @@ const dropEntitlementGrant = defineEventType({
     organization_id: Type.String(),
     category_id: Type.String(),
     category_name: Type.String(),
-    campaign_id: Type.String({ description: 'Empty.' }),
+    campaign_id: Type.String({ description: 'Empty if the entitlement was not earned in a campaign.' }),
     user_id: Type.String(),
     user_name: Type.String(),
     user_login: Type.String(),
@@ -209,6 +232,8 @@ export const EVENT_TYPES = [
   channelUpdate,
   channelFollow,
   userUpdate,
+  authorizationGrant,
+  authorizationRevoke,
   dropEntitlementGrant,
   entitlementUpdate,
   markerCreate,

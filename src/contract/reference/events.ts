@@ -57,6 +57,7 @@ export function transportsInWords({ transports, isBatched }: EventType): string 
 export function subscribersInWords({ access }: EventType): string {
   if (access.kind === 'anyone') return 'everyone'
   if (access.kind === 'organization') return 'clients of the organization'
+  if (access.kind === 'client') return 'the client itself'
   const { scope, as } = access
   const person = as === undefined ? 'the broadcaster or an editor' : `the broadcaster or an editor, \`${as}\``
   return `${person}, who has granted \`${scope}\``

@@ -7,6 +7,7 @@ import { groupByStatus } from './statuses.ts'
 
 export const TITLES: Readonly<Record<Family, string>> = {
   helix: 'Public API',
+  drops: 'Drops',
   oauth: 'OAuth',
   playback: 'Playback',
   control: 'Control API',
@@ -15,6 +16,8 @@ export const TITLES: Readonly<Record<Family, string>> = {
 export const INTRODUCTIONS: Readonly<Record<Family, string>> = {
   helix:
     'Also served under `/mock`. Errors have the fields `error`, `status` and `message`. Every answer has the headers `Ratelimit-Limit`, `Ratelimit-Remaining` and `Ratelimit-Reset`.',
+  drops:
+    'For viewers of drops campaigns; Helix has no such operations. Errors, rate limits and their headers are those of the public API.',
   oauth: 'Also served under `/auth`. Errors have the fields `status` and `message`.',
   playback: 'For players, without a token. Errors have the fields `error`, `status` and `message`.',
   control:

@@ -27,11 +27,12 @@ export interface OpenapiOptions {
   readonly strict?: boolean
 }
 
-export const PUBLIC_FAMILIES: readonly Family[] = ['helix', 'oauth', 'playback']
+export const PUBLIC_FAMILIES: readonly Family[] = ['helix', 'drops', 'oauth', 'playback']
 const ALL_FAMILIES: readonly Family[] = [...PUBLIC_FAMILIES, 'control']
 
 const TAGS: Readonly<Record<Family | 'events', string>> = {
   helix: 'The public API. Also served under /mock.',
+  drops: 'Drops campaigns, for viewers.',
   oauth: 'OAuth 2 and OpenID Connect. Also served under /auth.',
   playback: 'For players: sessions that count viewers.',
   control: 'The control API, for operators.',
@@ -114,6 +115,9 @@ class OperationWriter {
       ...(requestBody && { requestBody }),
       responses: {
         [status]: this.#success(operation),
+        ...(operation.mayBeEmpty && {
+          204: { description: NO_BODY, headers: headersOfSuccess(operation) },
+        }),
         ...this.failures.of(operation, { strict: this.#strict }),
       },
       ...(exactlyOne && { 'x-strand-exactly-one': exactlyOne }),
@@ -123,7 +127,7 @@ class OperationWriter {
   }
 
   #success(operation: Operation): Json {
-    const { returns, answerLines, answerFile, example } = operation
+    const { returns, answerLines, answerFile, fileOnRequest, example } = operation
     return {
       description: describeSuccess(operation),
       headers: headersOfSuccess(operation),
@@ -131,6 +135,7 @@ class OperationWriter {
       ...(answerFile && { content: fileContent(answerFile, example.answer) }),
       ...(returns && {
         content: {
+          ...(fileOnRequest && fileContent(fileOnRequest)),
           'application/json': {
             schema: this.schemas.use(returns),
             ...(example.answer !== undefined && { example: example.answer }),
@@ -141,19 +146,21 @@ class OperationWriter {
   }
 }
 
+const NO_BODY = 'Success, without a body.'
+
 function describeSuccess({ returns, answerLines, answerFile }: Operation): string {
   if (answerFile !== undefined) return 'Success: a file.'
   if (answerLines !== undefined) return 'Success: a stream of JSON lines. A later failure is the last line.'
-  return returns === undefined ? 'Success, without a body.' : 'Success.'
+  return returns === undefined ? NO_BODY : 'Success.'
 }
 
 /** A file in each of its media types. The example is in the first. */
-function fileContent(mediaTypes: readonly string[], example: unknown): Json {
+function fileContent(mediaTypes: readonly string[], example?: unknown): Json {
   const entries = mediaTypes.map((mediaType, index) => [
     mediaType,
     {
       schema: { type: mediaType === 'application/json' ? 'object' : 'string' },
-      ...(index === 0 && { example }),
+      ...(index === 0 && example !== undefined && { example }),
     },
   ])
   return Object.fromEntries(entries)

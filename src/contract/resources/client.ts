@@ -17,6 +17,9 @@ export const Client = resource('Client', 'An application that requests tokens.',
     description:
       'Whether the client may use the device flow. A confidential client has to send its secret to get the token.',
   }),
+  counts_watching: Type.Boolean({
+    description: 'Whether viewers earn drops in playback sessions that the client starts for them.',
+  }),
 })
 export type Client = Static<typeof Client>
 
@@ -36,4 +39,5 @@ export const exampleClient: Client = {
   redirect_uris: ['http://localhost:3000/callback'],
   implicit_grant: false,
   device_flow: false,
+  counts_watching: false,
 }

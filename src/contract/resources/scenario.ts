@@ -1,5 +1,14 @@
 import type { Static, TProperties, TSchema } from 'typebox'
 import { optional, Type } from '../schema.ts'
+import {
+  ACCOUNT_LINKS,
+  DEFAULT_CLAIM_SECONDS,
+  LINK_URL,
+  MAX_BENEFITS,
+  MAX_CLAIM_SECONDS,
+  MAX_DROPS,
+  MAX_REQUIRED_MINUTES,
+} from './campaign.ts'
 import { Language, Tags, Title } from './channel.ts'
 import { CLIENT_KINDS } from './client.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
@@ -130,7 +139,7 @@ const ScenarioClient = entry({
   device_flow: Type.Boolean({ description: 'Default: true.' }),
 })
 
-const ScenarioCampaign = Type.Object(
+const ScenarioGrant = Type.Object(
   {
     count: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Number of entitlements.' }),
     fulfilled: Type.Optional(
@@ -149,6 +158,85 @@ const ScenarioCampaign = Type.Object(
       ...SecondsAgo,
       description: 'Age of the oldest; each later one is granted a millisecond after (default: 3600).',
     }),
+  },
+  strict,
+)
+
+const ScenarioDrop = Type.Object(
+  {
+    id: Type.Optional(Uuid),
+    name: Type.Optional({ ...Name, description: 'Default: such as `30 minutes`.' }),
+    required_minutes: Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_MINUTES }),
+    benefits: Type.Optional(
+      Type.Array(Benefit, {
+        minItems: 1,
+        maxItems: MAX_BENEFITS,
+        description: 'Default: `benefit` of the demo.',
+      }),
+    ),
+  },
+  strict,
+)
+
+const ScenarioCampaign = Type.Object(
+  {
+    id: Type.Optional(Uuid),
+    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
+    organization: Type.Optional(Organization),
+    game: Type.Optional(
+      Type.String({
+        description: 'The name of a game of this scenario or of the demo (default: that of `world.game`).',
+      }),
+    ),
+    starts_seconds_ago: Type.Optional(
+      Type.Integer({
+        minimum: -31_536_000,
+        maximum: 31_536_000,
+        description: 'Negative: it starts later (default: 3600).',
+      }),
+    ),
+    lasts_seconds: Type.Optional(
+      Type.Integer({ minimum: 60, maximum: 31_622_400, description: 'Default: 604800, a week.' }),
+    ),
+    claim_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_CLAIM_SECONDS,
+        description: `How long drops can be claimed after the end (default: ${DEFAULT_CLAIM_SECONDS}).`,
+      }),
+    ),
+    channels: Type.Optional(
+      Type.Array(Person, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'The channels that count, while they play the game (default: all that play it).',
+      }),
+    ),
+    account_link: Type.Optional(Type.Enum(ACCOUNT_LINKS, { description: 'Default: `after_claim`.' })),
+    link_client: Type.Optional(
+      Type.String({
+        description:
+          'The client that viewers authorize: `client` or `other_client` of the demo, or the name of one of this scenario.',
+      }),
+    ),
+    link_url: Type.Optional(Type.String(LINK_URL)),
+    auto_claim: Type.Optional(Type.Boolean()),
+    drops: Type.Array(ScenarioDrop, { minItems: 1, maxItems: MAX_DROPS }),
+  },
+  strict,
+)
+
+const ScenarioWatching = Type.Object(
+  {
+    user: { ...Person, description: `Who watches: ${PERSON}` },
+    channel: { ...Person, description: `The broadcaster: ${PERSON}` },
+    for_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 31_536_000,
+        description: 'How long, from the start of the demo, by its clock (default: until stopped).',
+      }),
+    ),
   },
   strict,
 )
@@ -204,7 +292,12 @@ export const Scenario = entry({
   clients: named(ScenarioClient, 'Clients, each with an app token.'),
   users: named(ScenarioUser, 'Users with channels.'),
   entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
-  campaigns: named(ScenarioCampaign, 'Entitlements in large numbers; 200,000 in all.'),
+  grants: named(ScenarioGrant, 'Entitlements in large numbers; 200,000 in all.'),
+  campaigns: named(ScenarioCampaign, 'Drops that viewers earn by watching; they are published.'),
+  watching: Type.Array(ScenarioWatching, {
+    maxItems: 1000,
+    description: 'Simulated viewers, each with a heartbeat every 30 s; a user watches one channel.',
+  }),
   tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
   faults: Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),
   events: Type.Array(ScenarioEvent, {

@@ -1,5 +1,17 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
+import {
+  ACCOUNT_LINKS,
+  CAMPAIGN_STATES,
+  CHANNEL_RULES,
+  CLAIM_SOURCES,
+  LINK_URL,
+  MAX_BENEFITS,
+  MAX_CHANNELS,
+  MAX_CLAIM_SECONDS,
+  MAX_DROPS,
+  MAX_REQUIRED_MINUTES,
+} from './campaign.ts'
 import { channelSettings, Language, Title } from './channel.ts'
 import { CLIENT_KINDS } from './client.ts'
 import { FulfillmentStatus } from './entitlement.ts'
@@ -27,6 +39,12 @@ const OfVideo = to('video', Id)
 
 const Moment = Type.String({ ...GivenTime, kept: 'milliseconds' })
 const Second = Type.String({ ...GivenTime, kept: 'seconds' })
+/** Inside of lists, where nothing is converted. */
+const LowerCaseUuid = Type.String({
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  hint: 'a UUID in lower case',
+})
+
 const Sha256 = Type.String({
   pattern: '^[0-9a-f]{64}$',
   hint: 'a SHA-256 in 64 lower-case hex digits',
@@ -102,6 +120,7 @@ export const transferLines = {
     device_flow: Type.Optional(
       Type.Boolean({ description: 'Default: true for public clients, false for confidential ones.' }),
     ),
+    counts_watching: Type.Optional(Type.Boolean()),
     secret_hash: Type.Optional(Sha256),
   }),
   channel: line('channel', {
@@ -145,6 +164,32 @@ export const transferLines = {
     description: Type.Optional(Type.String({ maxLength: 140 })),
     created_at: Second,
   }),
+  campaign: line('campaign', {
+    id: Type.String(OrganizationId),
+    name: Name,
+    organization_id: OfOrganization,
+    game_id: OfGame,
+    state: Type.Enum(CAMPAIGN_STATES),
+    starts_at: Moment,
+    ends_at: Moment,
+    stopped_at: Type.Optional(orNull(Moment)),
+    claim_seconds: Type.Integer({ minimum: 0, maximum: MAX_CLAIM_SECONDS }),
+    channels: Type.Enum(CHANNEL_RULES),
+    account_link: Type.Enum(ACCOUNT_LINKS),
+    link_client_id: Type.Optional(orNull(Type.String({ maxLength: 64, refersTo: 'client' }))),
+    link_url: Type.Optional(orNull(Type.String(LINK_URL))),
+    auto_claim: Type.Boolean(),
+    drops: Type.Array(
+      Type.Object({
+        id: LowerCaseUuid,
+        name: Name,
+        required_minutes: Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_MINUTES }),
+        benefit_ids: Type.Array(LowerCaseUuid, { minItems: 1, maxItems: MAX_BENEFITS }),
+      }),
+      { maxItems: MAX_DROPS },
+    ),
+    channel_ids: Type.Optional(Type.Array(DecimalId, { maxItems: MAX_CHANNELS })),
+  }),
   entitlement: line('entitlement', {
     id: Type.String(OrganizationId),
     user_id: OfUser,
@@ -153,9 +198,23 @@ export const transferLines = {
     timestamp: Moment,
     fulfillment_status: Type.Optional(FulfillmentStatus),
     last_updated: Type.Optional(Moment),
+    campaign_id: Type.Optional(to('campaign', OrganizationId)),
     user_deleted: Type.Optional(
       Type.Boolean({ description: 'The user was deleted, so `user_id` is not checked.' }),
     ),
+  }),
+  drop_progress: line('drop_progress', {
+    campaign_id: to('campaign', OrganizationId),
+    user_id: OfUser,
+    minutes: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
+  }),
+  drop_claim: line('drop_claim', {
+    user_id: OfUser,
+    drop_id: Type.String(OrganizationId),
+    benefit_id: to('benefit', OrganizationId),
+    entitlement_id: Type.String(OrganizationId),
+    claimed_at: Moment,
+    source: Type.Enum(CLAIM_SOURCES),
   }),
 } as const satisfies Record<string, TObject>
 

@@ -1,5 +1,5 @@
 /** The effects of planned faults on a response. */
-import { familyOf, type Operation } from '../../contract/operation.ts'
+import { familyOf, hasBucket, type Operation } from '../../contract/operation.ts'
 import { Problem, raise, refuse } from '../../contract/problem.ts'
 import type { Fault } from '../../contract/resources/fault.ts'
 import { findTokenProblem } from '../../operations/faults.ts'
@@ -30,7 +30,7 @@ export async function applyFault(
     case 'unavailable':
       return raise('unavailable', retry_after)
     case 'rate_limited': {
-      if (familyOf(operation) !== 'helix') return raise('too_many_requests', retry_after ?? 1)
+      if (!hasBucket(familyOf(operation))) return raise('too_many_requests', retry_after ?? 1)
       const seconds = retry_after ?? secondsPerPoint(context.allowance)
       const reset = Math.ceil(Date.now() / 1000) + seconds
       if (context.allowance !== undefined) context.allowance = { ...context.allowance, remaining: 0, reset }

@@ -9,7 +9,7 @@ import {
   resolveCaller,
   resolveOperator,
 } from '../../auth/callers.ts'
-import { type Family, familyOf, hasAnswer, type Operation } from '../../contract/operation.ts'
+import { type Family, familyOf, hasAnswer, hasBucket, type Operation } from '../../contract/operation.ts'
 import { isRefusal, Problem, raise } from '../../contract/problem.ts'
 import { listStrictRules, type StrictRule } from '../../contract/strict.ts'
 import { refusal } from '../../domain/access.ts'
@@ -78,6 +78,7 @@ export class Endpoint {
   readonly #write: (answer: unknown) => string
   readonly #forAnonymous: ResponseHeaders
   readonly #forCallers: ResponseHeaders
+  readonly #withoutBody: ResponseHeaders
   readonly #dependencies: EndpointDependencies
   readonly #status: number
   readonly #hasAnswer: boolean
@@ -96,6 +97,7 @@ export class Endpoint {
     this.#write = createReplyWriter(this.operation, { checked: dependencies.checkReplies })
     this.#forAnonymous = new ResponseHeaders(successHeaders(this.operation, ANONYMOUS))
     this.#forCallers = new ResponseHeaders(successHeaders(this.operation))
+    this.#withoutBody = new ResponseHeaders(withoutType(successHeaders(this.operation)))
     this.#dependencies = dependencies
     this.#status = this.operation.status ?? 200
     this.#hasAnswer = hasAnswer(this.operation)
@@ -111,7 +113,7 @@ export class Endpoint {
   /** The checks of D-9 in order, the injected fault, the handler. */
   async #answer(context: RequestContext, params: Params): Promise<Response> {
     const resolution = this.#cachedCaller(context) ?? (await this.#resolve(context))
-    if (this.family === 'helix') {
+    if (hasBucket(this.family)) {
       // Every response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17).
       const payer = resolution === 'invalid' ? ANONYMOUS : resolution
       const { limiter } = this.#dependencies
@@ -230,6 +232,7 @@ export class Endpoint {
   #writeBody(context: RequestContext, answer: unknown): ResponseBody {
     if (answer instanceof RawJson) return this.#write(answer)
     if (isRefusal(answer)) throw new Problem(answer)
+    if (answer === undefined && this.operation.mayBeEmpty) return undefined
     if (answer instanceof TextFile) return answer
     return answer instanceof StreamedLines
       ? toByteStream(answer, error => this.#logAborted(context, error))
@@ -261,7 +264,7 @@ export class Endpoint {
   /** Reads and checks parameters and body, and opens the cursor. */
   #read(context: RequestContext, params: Params, caller: Caller): EndpointCall {
     const { operation } = this
-    if (operation.answerLines !== undefined) context.holdOpen()
+    if (operation.answerLines !== undefined || operation.takesLong) context.holdOpen()
     const reader = this.#reader()
     const query = reader.query(context.search)
     const idempotencyKey =
@@ -302,11 +305,13 @@ export class Endpoint {
     const responseHeaders = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
     if (body instanceof TextFile)
       return describeFile(responseHeaders.respond(this.#status, body.text, context), body)
+    if (body === undefined) return this.#withoutBody.respond(204, null, context)
     return responseHeaders.respond(this.#status, this.#hasAnswer ? body : null, context)
   }
 }
 
-type ResponseBody = string | Blob | ReadableStream<Uint8Array> | TextFile
+/** Undefined: the operation has no answer this time. */
+type ResponseBody = string | Blob | ReadableStream<Uint8Array> | TextFile | undefined
 
 /** The headers of a success (D-21). */
 function successHeaders(operation: Operation, caller?: Caller): Record<string, string> {
@@ -322,6 +327,8 @@ function successHeaders(operation: Operation, caller?: Caller): Record<string, s
     ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
   }
 }
+
+const withoutType = ({ 'Content-Type': _, ...headers }: Record<string, string>) => headers
 
 /** A browser saves a file under the type that it is sent with, and the pages of other sites may read its name. */
 function fileHeaders({ 'Access-Control-Expose-Headers': exposed }: Readonly<Record<string, string>>) {

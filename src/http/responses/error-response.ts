@@ -1,3 +1,4 @@
+import { hasBucket } from '../../contract/operation.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
 import { asksForPage } from '../../site/pages.ts'
 import { answerStarting } from '../../site/render/starting-page.ts'
@@ -39,6 +40,6 @@ export function answerBeforeReady(request: Request): Response {
   context.family = familyAt(context.path)
   const isPage = context.family === undefined && context.path !== '/readyz'
   if (isPage && asksForPage(request)) return answerStarting()
-  if (context.family === 'helix') context.allowance = fullBucket(Date.now())
+  if (hasBucket(context.family)) context.allowance = fullBucket(Date.now())
   return errorResponse(context, problem('unavailable'))
 }

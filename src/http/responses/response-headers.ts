@@ -89,6 +89,7 @@ export const preflightHeaders = new ResponseHeaders(PREFLIGHT)
 const plain = new ResponseHeaders(commonHeaders(undefined))
 const byFamily: Readonly<Record<Family, ResponseHeaders>> = {
   helix: new ResponseHeaders(commonHeaders('helix')),
+  drops: new ResponseHeaders(commonHeaders('drops')),
   oauth: new ResponseHeaders(commonHeaders('oauth')),
   playback: new ResponseHeaders(commonHeaders('playback')),
   control: new ResponseHeaders(commonHeaders('control')),

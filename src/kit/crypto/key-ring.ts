@@ -12,6 +12,8 @@ export interface MasterKey {
  */
 export class KeyRing {
   readonly #derived = new Map<string, Uint8Array>()
+  /** All keys by purpose. */
+  readonly #derivedLists = new Map<string, readonly Uint8Array[]>()
   #keys: ReadonlyMap<string, MasterKey> = new Map()
   #newest = ''
   #generation = 0
@@ -27,6 +29,7 @@ export class KeyRing {
     this.#newest = first.id
     this.#keys = new Map(keys.map(key => [key.id, key]))
     this.#derived.clear()
+    this.#derivedLists.clear()
     this.#generation += 1
   }
 
@@ -46,8 +49,12 @@ export class KeyRing {
   }
 
   /** The keys for one purpose, newest first. */
-  deriveAll(purpose: string): Uint8Array[] {
-    return this.ids.map(id => this.derive(purpose, id)).filter(key => key !== undefined)
+  deriveAll(purpose: string): readonly Uint8Array[] {
+    const known = this.#derivedLists.get(purpose)
+    if (known !== undefined) return known
+    const keys = this.ids.map(id => this.derive(purpose, id)).filter(key => key !== undefined)
+    this.#derivedLists.set(purpose, keys)
+    return keys
   }
 
   /** The key for one purpose, or undefined if the ring has no master key with this id. */

@@ -4,11 +4,14 @@ import {
   clearRequests,
   listFaults,
   listRequests,
+  listWatching,
   planFault,
   readClock,
   readWorld,
   resetWorld,
   saveSnapshot,
+  startWatching,
+  stopWatching,
 } from '../../contract/control/demo.ts'
 import { refuse } from '../../contract/problem.ts'
 import { MAX_FAULTS } from '../../contract/resources/fault.ts'
@@ -18,32 +21,90 @@ import type { DemoControls } from '../demo-controls.ts'
 import { violationIn } from '../faults.ts'
 import { implement } from '../implement.ts'
 import { isRecordedOperation } from '../request-journal.ts'
+import type { WatchingViewer } from '../simulated-viewers.ts'
 
-export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
+/** What is played in one request: more would take longer than a request may. */
+const MAX_HEARTBEATS = 200_000
+const MAX_WATCHED_DAYS = 31
+const DAY_MILLISECONDS = 86_400_000
+const MAX_WATCHING = 1000
+
+export const handleAdvanceClock = implement(advanceClock, async ({ body }, services) => {
   const { advance_seconds, time, running } = body
   if (advance_seconds === undefined && time === undefined && running === undefined)
     return refuse('none_given', 'advance_seconds', 'time', 'running')
   if (advance_seconds !== undefined && time !== undefined)
     return refuse('refused_reference', 'Only one of advance_seconds and time may be given.')
-  const clock = assertDefined(demo, 'the controls of the demo').clock
-  const to = time === undefined ? undefined : parseTimestamp(time)
-  if (time !== undefined && to === undefined)
+  const given = time === undefined ? undefined : parseTimestamp(time)
+  if (time !== undefined && given === undefined)
     return refuse('malformed_parameter', 'time', 'the day does not exist')
-  // Stored rows and tokens carry times, which must not be in the future.
-  if (to !== undefined && to < clock.now()) {
-    const why = `The clock shows ${isoMillis(clock.now())} and cannot move back to ${time}; a reset returns to an earlier time.`
-    return refuse('refused_reference', why)
-  }
-  if (running !== undefined) clock.setRunning(running)
-  clock.advance(to === undefined ? Math.round((advance_seconds ?? 0) * 1000) : to - clock.now())
-  await demo?.clockMoved()
-  return { data: [clockState(demo)] }
+  const demo = assertDefined(services.demo, 'the controls of the demo')
+  const { clock, timeline } = demo
+  return timeline.alone(async () => {
+    const to = given ?? clock.now() + Math.round((advance_seconds ?? 0) * 1000)
+    // Stored rows and tokens carry times, which must not be in the future.
+    if (to < clock.now()) {
+      const why = `The clock shows ${isoMillis(clock.now())} and cannot move back to ${time}; a reset returns to an earlier time.`
+      return refuse('refused_reference', why)
+    }
+    const tooMuch = refuseLongPlay(demo, to)
+    if (tooMuch !== undefined) return tooMuch
+    if (running !== undefined) clock.setRunning(running)
+    await timeline.playTo(to)
+    return { data: [clockState(demo)] }
+  })
 })
+
+function refuseLongPlay({ clock, viewers }: DemoControls, to: number) {
+  const heartbeats = viewers.countHeartbeats(to)
+  const isLong = heartbeats > 0 && to - clock.now() > MAX_WATCHED_DAYS * DAY_MILLISECONDS
+  if (heartbeats <= MAX_HEARTBEATS && !isLong) return undefined
+  const limit = `at most ${MAX_WATCHED_DAYS} days with at most ${MAX_HEARTBEATS} heartbeats are played at a time`
+  const why = `${viewers.size} simulated viewers would send ${heartbeats} heartbeats until ${isoMillis(to)}, but ${limit}; move the clock in several steps, or stop viewers.`
+  return refuse('refused_reference', why)
+}
 
 export const handleReadClock = implement(readClock, async (_call, { demo }) => ({ data: [clockState(demo)] }))
 
 function clockState(demo: DemoControls | undefined) {
   return { now: isoMillis(demo?.clock.now() ?? 0), running: demo?.clock.running ?? true }
+}
+
+export const handleStartWatching = implement(
+  startWatching,
+  async ({ params: { user_id }, body: { channel_id, for_seconds } }, services) => {
+    const { timeline, viewers } = assertDefined(services.demo, 'the controls of the demo')
+    if ((await services.store.users.find(user_id)) === undefined) return refuse('not_found', 'user', user_id)
+    if ((await services.store.users.find(channel_id)) === undefined)
+      return refuse('unknown_reference', 'user', channel_id)
+    return timeline.alone(async () => {
+      const isNew = !viewers.list().some(each => each.user_id === user_id)
+      if (isNew && viewers.size >= MAX_WATCHING)
+        return refuse(
+          'refused_reference',
+          `At most ${MAX_WATCHING} simulated viewers may watch; stop some first.`,
+        )
+      return { data: [renderWatching(await viewers.watch({ user_id, channel_id, for_seconds }))] }
+    })
+  },
+)
+
+export const handleStopWatching = implement(stopWatching, async ({ params }, { demo }) => {
+  await demo?.timeline.alone(() => demo.viewers.stop(params.user_id))
+  return undefined
+})
+
+export const handleListWatching = implement(listWatching, async (_call, { demo }) => ({
+  data: (demo?.viewers.list() ?? []).map(renderWatching),
+}))
+
+function renderWatching({ since, until, reason, ...ids }: WatchingViewer) {
+  return {
+    ...ids,
+    since: isoMillis(since),
+    until: until === undefined ? null : isoMillis(until),
+    reason: reason ?? null,
+  }
 }
 
 export const handleReadWorld = implement(readWorld, async (_call, { demo }) => ({

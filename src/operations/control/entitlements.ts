@@ -25,6 +25,7 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
       game_id: grant.game_id,
       timestamp: isoMillis(grant.timestamp === undefined ? now : toTimestamp(grant.timestamp)),
       timestampGiven: grant.timestamp !== undefined,
+      campaign_id: grant.campaign_id?.toLowerCase(),
     })),
   })
   return isRefusal(granted) ? granted : { data: granted }

@@ -10,20 +10,26 @@ import { PART } from './part-name.ts'
 /** Files by name. A name changes with the content; scripts import each other by name. */
 export type Bundle = Readonly<Record<string, string>>
 
-/** The licences ask for a notice in copies. */
+/** The licences ask for a notice in copies. Shorter files than these libraries have none of them. */
 const LICENCES =
   '/*! Contains hls.js (c) Dailymotion, Brightcove: Apache License 2.0; preact (c) Jason Miller, uPlot (c) Leon Sorokin: MIT */'
+const SHORTEST_LIBRARY = 10_000
 
 /** A script per island. What several use is in files that they share; what is imported on demand is in files as well. */
-export const bundleScripts = (): Promise<Bundle> =>
-  build({
+export async function bundleScripts(): Promise<Bundle> {
+  const scripts = await build({
     entrypoints: filesIn('islands'),
     format: 'esm',
     splitting: true,
-    banner: LICENCES,
     plugins: [inlineCalls],
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
   })
+  const noticed = Object.entries(scripts).map(([name, text]) => [
+    name,
+    text.length < SHORTEST_LIBRARY ? text : `${LICENCES}\n${text}`,
+  ])
+  return Object.fromEntries(noticed)
+}
 
 /** A style sheet per file directly in the folder; they import their parts from below it. */
 export const bundleStyles = (): Promise<Bundle> => build({ entrypoints: filesIn('styles') })

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from 'preact'
 import { withQuery } from '../format/with-query.ts'
+import type { KnownDrops } from '../scripts/drops-channels.ts'
 
 export interface Named {
   readonly id: string
@@ -13,12 +14,17 @@ export interface Filtering {
   /** The game and the language that the list is limited to. */
   readonly game?: Named
   readonly language?: Named
+  readonly drops: KnownDrops
+  /** Whether the list is limited to channels that count for drops. */
+  readonly onlyDrops: boolean
 }
 
 /** The address of the directory with these filters. */
 export function directoryLink(filter: {
   readonly game?: string | undefined
   readonly language?: string | undefined
+  /** `1`: only channels that count for drops. */
+  readonly drops?: '1' | undefined
   readonly after?: string | undefined
 }): string {
   return withQuery('/', filter)
@@ -38,20 +44,37 @@ const Choice = ({
   </a>
 )
 
-/** Links that limit the directory to a game and a language. */
-export function Filters({ games, languages, game, language }: Filtering) {
+/** What the list is limited to, for links that change a part of it. */
+export const chosenFilter = ({
+  game,
+  language,
+  onlyDrops,
+}: Omit<Filtering, 'games' | 'languages' | 'drops'>) => ({
+  game: game?.id,
+  language: language?.id,
+  drops: onlyDrops ? ('1' as const) : undefined,
+})
+
+/** Links that limit the directory to a game, a language, and channels with drops. */
+export function Filters({ games, languages, drops, ...filtering }: Filtering) {
+  const { game, language, onlyDrops } = filtering
+  const chosen = chosenFilter(filtering)
   return (
     <nav class="filters" aria-label="Filters">
       <div class="choices">
-        <Choice href={directoryLink({ language: language?.id })} isCurrent={game === undefined}>
+        {(onlyDrops || drops.games.length > 0) && (
+          <Choice
+            href={directoryLink({ ...chosen, drops: onlyDrops ? undefined : '1' })}
+            isCurrent={onlyDrops}
+          >
+            Drops
+          </Choice>
+        )}
+        <Choice href={directoryLink({ ...chosen, game: undefined })} isCurrent={game === undefined}>
           All games
         </Choice>
         {games.map(({ id, name }) => (
-          <Choice
-            key={id}
-            href={directoryLink({ game: id, language: language?.id })}
-            isCurrent={id === game?.id}
-          >
+          <Choice key={id} href={directoryLink({ ...chosen, game: id })} isCurrent={id === game?.id}>
             {name}
           </Choice>
         ))}
@@ -63,12 +86,12 @@ export function Filters({ games, languages, game, language }: Filtering) {
           </summary>
           <ul>
             <li>
-              <a href={directoryLink({ game: game?.id })}>All languages</a>
+              <a href={directoryLink({ ...chosen, language: undefined })}>All languages</a>
             </li>
             {languages.map(({ id, name }) => (
               <li key={id}>
                 <a
-                  href={directoryLink({ game: game?.id, language: id })}
+                  href={directoryLink({ ...chosen, language: id })}
                   {...(id === language?.id && { 'aria-current': 'true' })}
                 >
                   {name}

@@ -32,10 +32,13 @@ export function StreamCard({
   stream,
   now,
   ended = false,
+  hasDrops = false,
 }: {
   readonly stream: ShownStream
   readonly now: number
   readonly ended?: boolean
+  /** Whether viewers earn drops on the channel. */
+  readonly hasDrops?: boolean
 }) {
   const { user_id, user_login, user_name, title, viewer_count, started_at, tags } = stream
   return (
@@ -52,6 +55,7 @@ export function StreamCard({
         {ended ? <span class="badge">Ended</span> : <span class="live">Live</span>}
         {!ended && (
           <>
+            {hasDrops && <span class="badge with-drops">Drops</span>}
             <span class="badge">{shortCount(viewer_count)} watching</span>
             <span class="badge right">
               <time datetime={started_at}>{uptime(started_at, now)}</time>

@@ -6,7 +6,7 @@ import { tableAt } from '../../contract/admin/index.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Row } from './operator-api.ts'
 import { consolePath } from './paths.ts'
-import { findReferenced } from './references.ts'
+import { findReferenced, MAX_SHOWN } from './references.ts'
 
 /** Names of referenced rows, by field and id. */
 export type Names = ReadonlyMap<string, string>
@@ -27,6 +27,7 @@ export function Cell({ field, row, names }: { field: string; row: Row; names: Na
   if (kind === 'status') return <Status value={String(value)} />
   if (typeof value === 'boolean') return <>{value ? 'Yes' : 'No'}</>
   if (typeof value === 'number') return <>{numberText(field, value)}</>
+  if (Array.isArray(value) && value.length > 0) return <Values field={field} values={value} names={names} />
   if (typeof value === 'object') return <>{objectText(value)}</>
   const text = String(value)
   if (findReferenced(field) !== undefined) return <Reference field={field} id={text} names={names} />
@@ -68,6 +69,24 @@ function Reference({ field, id, names }: { field: string; id: string; names: Nam
       <span class="beside">
         <Id text={id} />
       </span>
+    </span>
+  )
+}
+
+/** A list, of which the first are shown. */
+function Values({ field, values, names }: { field: string; values: readonly unknown[]; names: Names }) {
+  const isReference = findReferenced(field) !== undefined
+  const more = values.length - MAX_SHOWN
+  if (!isReference) return <>{objectText(values)}</>
+  return (
+    <span class="values">
+      {values.slice(0, MAX_SHOWN).map((value, place) => (
+        <>
+          {place > 0 && ', '}
+          <Reference key={String(value)} field={field} id={String(value)} names={names} />
+        </>
+      ))}
+      {more > 0 && <span class="quiet"> and {more.toLocaleString('en-US')} more</span>}
     </span>
   )
 }

@@ -3,7 +3,7 @@
 import { fieldNamed } from '../../contract/admin/fields.ts'
 import { Labelled, LITERAL } from '../components/form.tsx'
 import type { InputField } from './input-fields.ts'
-import { startName } from './input-fields.ts'
+import { ROW_ID, type RowTexts, rowFieldName, startName } from './input-fields.ts'
 import { findReferenced } from './references.ts'
 
 interface ControlledView {
@@ -42,8 +42,77 @@ function hintFor({ name, kind, hint }: InputField, isFilter: boolean): string | 
   if (isFilter) return undefined
   const resource = findReferenced(name)
   if (resource?.path === 'users') return kind === 'lines' ? 'Logins or IDs, one per line.' : 'Login or ID.'
-  if (resource !== undefined) return 'Name or ID.'
+  if (resource !== undefined) return kind === 'lines' ? 'Names or IDs, one per line.' : 'Name or ID.'
+  if (kind === 'time') return 'UTC.'
   return kind === 'lines' ? `${hint ?? ''} One per line.`.trim() : hint
+}
+
+interface RowsView {
+  readonly field: InputField
+  /** What each row has. An empty one can be filled in. */
+  readonly rows: readonly RowTexts[]
+  /** The rows that the form started with, as text, in an edit. */
+  readonly start?: string | undefined
+  /** The fields of rows that refer to others, with names to choose from. */
+  readonly offers: Readonly<Record<string, readonly string[]>>
+}
+
+/** A list of objects: a row of fields for each. */
+export const RowsInput = ({ field, rows, start, offers }: RowsView) => (
+  <fieldset class="field row-inputs">
+    <legend>{field.label}</legend>
+    <p class="hint">
+      Empty rows are ignored. To remove an entry, empty its fields. Saving adds more empty rows.
+    </p>
+    {rows.map((row, place) => (
+      <div key={row[ROW_ID]} class="row-input">
+        <input type="hidden" name={rowFieldName(field.name, place, ROW_ID)} value={row[ROW_ID]} />
+        {field.fields
+          .filter(({ name }) => name !== ROW_ID)
+          .map(each => {
+            const id = `input-${field.name}-${place}-${each.name}`
+            const name = rowFieldName(field.name, place, each.name)
+            const hint = hintFor(each, false)
+            return (
+              <Labelled
+                key={each.name}
+                id={id}
+                label={[
+                  each.label,
+                  <span key="place" class="hidden-text">
+                    {' '}
+                    {place + 1}
+                  </span>,
+                ]}
+              >
+                <Control
+                  field={{ ...each, name, required: false }}
+                  value={row[each.name] ?? ''}
+                  offers={[]}
+                  id={id}
+                  describedBy={hint && `${field.name}-${each.name}-hint`}
+                />
+              </Labelled>
+            )
+          })}
+      </div>
+    ))}
+    {field.fields
+      .filter(each => each.name !== ROW_ID && hintFor(each, false) !== undefined)
+      .map(each => (
+        <p key={each.name} class="hint" id={`${field.name}-${each.name}-hint`}>
+          {each.label}: {hintFor(each, false)}{' '}
+          {offers[each.name]?.length ? `Such as ${offers[each.name]?.join(', ')}.` : ''}
+        </p>
+      ))}
+    {start !== undefined && <input type="hidden" name={startName(field.name)} value={start} />}
+  </fieldset>
+)
+
+const INPUT_TYPES: Readonly<Partial<Record<InputField['kind'], string>>> = {
+  number: 'number',
+  secret: 'password',
+  time: 'datetime-local',
 }
 
 function Control(view: ControlledView & { id: string; describedBy: string | undefined }) {
@@ -75,12 +144,13 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
   const text = { ...shared, ...LITERAL }
   if (field.kind === 'long' || field.kind === 'lines')
     return <textarea {...text} rows={field.kind === 'lines' ? 4 : 3} value={value} />
-  const type = field.kind === 'number' ? 'number' : field.kind === 'secret' ? 'password' : 'text'
+  const type = INPUT_TYPES[field.kind] ?? 'text'
   return (
     <input
       {...text}
       type={type as 'text'}
-      value={value}
+      value={field.kind === 'time' ? value.replace(/(\.\d+)?Z$/, '') : value}
+      {...(field.kind === 'time' && { step: '1' })}
       {...(field.kind === 'secret' && { autocomplete: 'new-password' })}
       {...(field.kind === 'number' && { min: field.min, max: field.max, inputMode: 'numeric' as const })}
       {...(field.isDecimal && { step: 'any', inputMode: 'decimal' as const })}

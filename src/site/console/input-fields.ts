@@ -1,6 +1,7 @@
 /** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
 import type { FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParameters } from '../../contract/operation.ts'
+import { GivenTime } from '../../contract/resources/id.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
 import { toLabel } from './labels.ts'
@@ -9,7 +10,7 @@ import type { Row } from './operator-api.ts'
 export interface InputField {
   readonly name: string
   readonly label: string
-  readonly kind: 'text' | 'long' | 'number' | 'choice' | 'yes-no' | 'lines' | 'secret'
+  readonly kind: 'text' | 'long' | 'number' | 'choice' | 'yes-no' | 'lines' | 'rows' | 'time' | 'secret'
   readonly choices: readonly string[]
   readonly required: boolean
   /** An empty field means null in an edit. */
@@ -20,10 +21,15 @@ export interface InputField {
   readonly isDecimal: boolean
   readonly maxLength: number | undefined
   readonly hint: string | undefined
+  /** The fields of each entry, if the input is a list of objects, and how many there may be. */
+  readonly fields: readonly InputField[]
+  readonly mostRows: number
 }
 
 /** From this length on a text gets several lines. */
 const LONG = 200
+/** These are long only in theory. */
+const ONE_LINE = new Set(['email', 'link_url'])
 
 /** The input of an action that takes the key of its row. */
 export function findKeyInput({ form, operation }: FormAction): string | undefined {
@@ -33,11 +39,13 @@ export function findKeyInput({ form, operation }: FormAction): string | undefine
 /** The fields of the form of an action. `hasRow`: the row is given, so its key is no field. */
 export function actionFields(action: FormAction, hasRow: boolean): InputField[] {
   const { params, body } = action.operation as { params?: JsonSchema; body?: JsonSchema } & Operation
-  const { each, omit = [] } = action.form
+  const { each, omit = [], generates, required = [], shows } = action.form
   const list = body?.properties?.[action.bulk ?? '']?.items
-  const left = new Set([...omit, ...(hasRow ? [findKeyInput(action)] : [])])
-  return [...fieldsIn(params), ...fieldsIn(list ?? body)]
+  const left = new Set([...omit, generates, ...(hasRow ? [findKeyInput(action)] : [])])
+  const query = shows && (queryParameters(action.operation) as unknown as JsonSchema)
+  return [...fieldsIn(params), ...fieldsIn(query), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
+    .map(field => (required.includes(field.name) ? { ...field, required: true } : field))
     .map(field =>
       field.name === each
         ? { ...field, name: linesName(each), kind: 'lines', label: `${field.label}s` }
@@ -74,23 +82,34 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
       max: main.maximum,
       isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
-      hint: shortHint(each.description ?? main.description ?? inner.hint),
+      hint: shortHint(each.description ?? main.description ?? inner.hint, schema?.properties ?? {}),
+      fields: inner.type === 'object' ? fieldsIn(inner) : [],
+      mostRows: main.maxItems ?? 0,
     }
   })
 }
 
-function chooseKind(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema): InputField['kind'] {
+function chooseKind(
+  name: string,
+  { type, enum: choices, maxLength = 0, hint, items }: JsonSchema,
+): InputField['kind'] {
   if (name === 'password') return 'secret'
   if (choices !== undefined) return 'choice'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'yes-no'
-  if (type === 'array') return 'lines'
-  return maxLength > LONG && name !== 'email' ? 'long' : 'text'
+  if (type === 'array') return items?.type === 'object' ? 'rows' : 'lines'
+  if (hint !== undefined && hint === (GivenTime as JsonSchema).hint) return 'time'
+  return maxLength > LONG && !ONE_LINE.has(name) ? 'long' : 'text'
 }
 
-function shortHint(text: string | undefined): string | undefined {
+/** A description is written for programs: the names of other inputs become their labels. */
+function shortHint(text: string | undefined, inputs: object): string | undefined {
   if (text === undefined) return undefined
-  const plain = text.replaceAll('`', '').replace(/\.$/, '')
+  const plain = text
+    .replaceAll(/`([^`]*)`/g, (_, word: string) =>
+      Object.hasOwn(inputs, word) ? `“${toLabel(word)}”` : word,
+    )
+    .replace(/\.$/, '')
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
 }
 
@@ -111,6 +130,13 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
   const given = new Map(form)
   const inputs: Record<string, unknown> = {}
   for (const field of fields) {
+    if (field.kind === 'rows') {
+      const rows = readRows(field, given)
+      const before = given.get(startName(field.name))
+      if (before === undefined ? rows.length > 0 : JSON.stringify(rows) !== before)
+        inputs[field.name] = rows.map(row => parseRow(field, row))
+      continue
+    }
     const value = given.get(field.name)
     if (value === undefined) continue
     const text = textIn(field, value)
@@ -122,9 +148,40 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
   return inputs
 }
 
-/** Browsers send line breaks as CR LF. */
-const textIn = ({ kind }: InputField, text: string): string =>
-  kind === 'secret' ? text : text.replaceAll('\r\n', '\n').trim()
+/** The texts of an entry in a list of objects, by field. */
+export type RowTexts = Readonly<Record<string, string>>
+
+/** The name of a field of an entry. */
+export const rowFieldName = (name: string, row: number, field: string): string => `${name}.${row}.${field}`
+
+/** The id of an entry is given, not typed, so that a form which is sent twice makes no second one. */
+export const ROW_ID = 'id'
+
+/** The entries of a form. Those in which everything is empty are left out. */
+function readRows({ name, fields, mostRows }: InputField, given: ReadonlyMap<string, string>): RowTexts[] {
+  const rows: RowTexts[] = []
+  for (let row = 0; row < mostRows && given.has(rowFieldName(name, row, ROW_ID)); row++) {
+    const texts = fields.map(
+      field => [field.name, textIn(field, given.get(rowFieldName(name, row, field.name)) ?? '')] as const,
+    )
+    if (texts.some(([field, text]) => field !== ROW_ID && text !== '')) rows.push(Object.fromEntries(texts))
+  }
+  return rows
+}
+
+const parseRow = ({ fields }: InputField, texts: RowTexts): Row =>
+  Object.fromEntries(fields.map(field => [field.name, parseInput(field, texts[field.name] ?? '')]))
+
+/** A time as browsers give it, without seconds if they are 0, and without a zone. */
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/
+
+/** Browsers send line breaks as CR LF. Times are UTC. */
+export function textIn({ kind }: InputField, text: string): string {
+  if (kind === 'secret') return text
+  const trimmed = text.replaceAll('\r\n', '\n').trim()
+  const [, minute, seconds = ':00'] = (kind === 'time' && LOCAL_TIME.exec(trimmed)) || []
+  return minute === undefined ? trimmed : `${minute}${seconds}Z`
+}
 
 function parseInput({ kind, isNullable }: InputField, text: string): unknown {
   if (kind === 'lines') return linesIn(text)

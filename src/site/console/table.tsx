@@ -34,7 +34,11 @@ export const TableFrame = ({ title, children }: { title: string; children: Compo
 )
 
 /** A column of a table that is no list of rows of the API. */
-type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren, kind?: 'number' | 'wrap']
+type Column<T> = readonly [
+  title: string,
+  cell: (item: T) => ComponentChildren,
+  kind?: 'number' | 'wrap' | undefined,
+]
 
 interface PlainTableProps<T> {
   readonly columns: readonly Column<T>[]

@@ -18,6 +18,8 @@ interface FeaturedChannelProps {
   readonly stream: ShownStream
   /** Its video, if this site has it. */
   readonly broadcast?: Broadcast
+  /** Whether viewers earn drops on it. */
+  readonly hasDrops: boolean
   /** The time of the server, in milliseconds since 1970. */
   readonly now: number
 }
@@ -44,6 +46,7 @@ export const FeaturedChannel = island(
         <span class="shot">
           <Screen user_id={user_id} name={user_name} broadcast={hasEnded ? undefined : props.broadcast} />
           {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
+          {props.hasDrops && !hasEnded && <span class="badge with-drops">Drops</span>}
         </span>
         <div class="text">
           <p class="channel">

@@ -1,10 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
+import type { ComponentProps } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
+import { chosenFilter, directoryLink, type Filtering, Filters } from '../components/filters.tsx'
 import { lookedUp, refreshed, toLiveList, withMore } from '../components/live-list.ts'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { api } from '../scripts/api.ts'
+import { DropsChannels } from '../scripts/drops-channels.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
 import { useServerTime } from '../scripts/server-time.ts'
@@ -37,8 +39,15 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
   const now = useServerTime(props.now, MINUTE_MILLISECONDS)
   const more = useRef<HTMLAnchorElement>(null)
   const filter = gridFilter(props)
+  const drops = useMemo(() => new DropsChannels(props.drops, props.streams), [])
   const shown = useRef(list)
   shown.current = list
+
+  /** The streams that belong into the list, when it is known which of them count for drops. */
+  const keepShown = async (streams: readonly ShownStream[]) => {
+    await drops.ask(streams)
+    return props.onlyDrops ? streams.filter(each => drops.has(each)) : streams
+  }
 
   useEffect(() => {
     let isLoading = false
@@ -47,7 +56,8 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
       isLoading = true
       try {
         const page = await api().helix.getStreams({ ...filter, first: PAGE, after: cursor })
-        setList(before => withMore(before, page.data))
+        const more = await keepShown(page.data)
+        setList(before => withMore(before, more))
         setCursor(page.pagination.cursor)
       } catch {
         // The link still leads to the next page.
@@ -70,7 +80,8 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
     if (props.isTop) {
       const first = Math.min(MAX_PAGE, Math.max(PAGE, streams.length))
       const top = await api().helix.getStreams({ ...filter, first })
-      setList(before => refreshed(before, top.data, top.pagination.cursor === undefined))
+      const current = await keepShown(top.data)
+      setList(before => refreshed(before, current, top.pagination.cursor === undefined))
     }
     if (turn % LOOK_UP_EVERY !== 0 && props.isTop) return
     const others = streams.slice(props.isTop ? MAX_PAGE : 0).filter(({ id }) => !ended.has(id))
@@ -80,7 +91,7 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
     setList(before => lookedUp(before, user_id, data))
   })
 
-  const chosen = { game: props.game?.id, language: props.language?.id }
+  const chosen = chosenFilter(props)
   const shownStreams = list.streams.filter(({ user_id }) => user_id !== props.featured)
   return (
     <>
@@ -97,7 +108,13 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
       </p>
       <ul class="grid">
         {shownStreams.map(stream => (
-          <Slot key={stream.user_id} stream={stream} now={now} ended={list.ended.has(stream.id)} />
+          <Slot
+            key={stream.user_id}
+            stream={stream}
+            now={now}
+            ended={list.ended.has(stream.id)}
+            hasDrops={drops.has(stream)}
+          />
         ))}
       </ul>
       {cursor !== undefined && (
@@ -112,11 +129,11 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
 })
 
 /** A card that is rendered again only if something on it has changed. */
-function Slot({ stream, now, ended }: { stream: ShownStream; now: number; ended: boolean }) {
-  return useMemo(() => <StreamCard stream={stream} now={now} ended={ended} />, [stream, now, ended])
+function Slot(card: Required<ComponentProps<typeof StreamCard>>) {
+  return useMemo(() => <StreamCard {...card} />, Object.values(card))
 }
 
-const gridFilter = ({ game, language }: LiveGridProps) => ({
-  ...(game && { game_id: [game.id] }),
+const gridFilter = ({ game, language, drops, onlyDrops }: LiveGridProps) => ({
+  ...(game ? { game_id: [game.id] } : onlyDrops && { game_id: drops.games }),
   ...(language && { language: [language.id] }),
 })

@@ -22,6 +22,8 @@ interface PlayerProps {
   /** Where to begin, in seconds. Absent: live. */
   readonly start?: number
   readonly markers?: readonly PlayerMarker[]
+  /** Whether the viewer is logged in, and so earns drops of a broadcast. */
+  readonly earns?: boolean
 }
 
 export interface PlayerMarker {
@@ -60,8 +62,10 @@ export const Player = island('player', function Player(props: PlayerProps) {
     const element = root.current
     if (element === null) return
     const options = { user_id: channel.id, seconds, startedAt, broadcast, recording, start }
-    const login = broadcast && !broadcast.hasInventedViewers ? channel.login : undefined
-    void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element, options, login))
+    const isCounted = broadcast !== undefined && !broadcast.hasInventedViewers
+    const sends = broadcast !== undefined && (isCounted || props.earns)
+    const watched = sends ? { login: channel.login, isCounted } : undefined
+    void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element, options, watched))
   }, [])
   const source = broadcast?.source ?? recording ?? ''
   const isLive = start === undefined

@@ -1,12 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentProps } from 'preact'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
+import { ChannelDrops } from '../islands/channel-drops.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'
 import { Player } from '../islands/player.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
+
+/** What the page knows of campaigns on the channel. */
+export type ChannelDropsView = Omit<ComponentProps<typeof ChannelDrops>, 'login' | 'now'>
 
 interface ChannelView {
   readonly channel: Channel
@@ -18,6 +23,8 @@ interface ChannelView {
   /** Where viewers reach this node and no other. */
   readonly mediaUrl: string | undefined
   readonly following: Following
+  /** Undefined: no campaign is active. */
+  readonly drops: ChannelDropsView | undefined
   /** Newest first. */
   readonly videos: readonly ListedVideo[]
   readonly now: number
@@ -25,7 +32,7 @@ interface ChannelView {
 
 /** A channel: what it broadcasts now, and its latest videos. */
 export function channelPage(view: ChannelView): Page {
-  const { channel, description, live, broadcast, following, videos, now } = view
+  const { channel, description, live, broadcast, following, drops, videos, now } = view
   const { display_name } = channel
   return {
     title: live ? `${display_name} is live` : display_name,
@@ -33,12 +40,15 @@ export function channelPage(view: ChannelView): Page {
     ...(broadcast && { media: [broadcast.origin, view.mediaUrl] }),
     body: (
       <>
-        {live && <Screen channel={channel} live={live} broadcast={broadcast} now={now} />}
+        {live && (
+          <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
+        )}
         {live ? (
           <ChannelLive channel={channel} live={live} following={following} now={now} />
         ) : (
           <Header channel={channel} title={display_name} byline="Offline" following={following} />
         )}
+        {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
         {description !== '' && (
           <section class="about" aria-labelledby="about-heading">
             <h2 id="about-heading">About {display_name}</h2>
@@ -55,9 +65,11 @@ export function channelPage(view: ChannelView): Page {
   }
 }
 
-type ScreenProps = Pick<ChannelView, 'channel' | 'broadcast' | 'now'> & { readonly live: ShownStream }
+type ScreenProps = Pick<ChannelView, 'channel' | 'broadcast' | 'following' | 'now'> & {
+  readonly live: ShownStream
+}
 
-const Screen = ({ channel, live, broadcast, now }: ScreenProps) => {
+const Screen = ({ channel, live, broadcast, following, now }: ScreenProps) => {
   const { id, login } = channel
   const startedAt = Date.parse(live.started_at)
   const poster = `/images/channels/${id}-1280x720.png`
@@ -69,6 +81,7 @@ const Screen = ({ channel, live, broadcast, now }: ScreenProps) => {
       seconds={Math.max(0, Math.floor((now - startedAt) / 1000))}
       poster={poster}
       label={`Live broadcast of ${channel.display_name}`}
+      earns={following.csrf !== undefined}
     />
   ) : (
     <div class="screen">

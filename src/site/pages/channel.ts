@@ -4,16 +4,23 @@ import { isReservedName } from '../../domain/reserved-names.ts'
 import type { Following } from '../components/follow.tsx'
 import { toShownStream } from '../components/stream-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
+import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import { findBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
-import { channelPage } from './channel-view.tsx'
+import { type ChannelDropsView, channelPage } from './channel-view.tsx'
 import { latestVideos } from './latest-videos.ts'
 
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
 const VIDEOS = 12
+/** Campaigns that are shown on a channel. */
+const MAX_CAMPAIGNS = 5
 
-type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock' | 'mediaUrl' | 'demo'>
+type ChannelServices = SessionServices &
+  Pick<
+    PageServices,
+    'store' | 'clock' | 'mediaUrl' | 'demo' | 'campaigns' | 'siteTokens' | 'callApi' | 'publicUrl'
+  >
 
 /** The login in the path of a page, unless the server uses the path for something else. */
 export function parseChannelPath(path: string): string | undefined {
@@ -39,16 +46,53 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     readFollowing(browser, services, user),
     latestVideos(store, { user_id: id, count: VIDEOS, now }),
   ])
+  const broadcast = stream && (await findBroadcast(services, stream))
   return channelPage({
     channel: { id, login, display_name },
     description,
     live: stream && toShownStream(stream),
-    broadcast: stream && (await findBroadcast(services, stream)),
+    broadcast,
+    drops: stream && (await readChannelDrops(browser, services, stream, broadcast !== undefined)),
     mediaUrl,
     following,
     videos,
     now,
   })
+}
+
+/** The active campaigns that concern a live channel, with the progress of the viewer; undefined if there are none. */
+async function readChannelDrops(
+  browser: Browser,
+  services: ChannelServices,
+  { user_id, game_id }: { readonly user_id: string; readonly game_id: string },
+  plays: boolean,
+): Promise<ChannelDropsView | undefined> {
+  const { campaigns, clock } = services
+  const now = clock.now()
+  const concerning = campaigns.concerning(user_id, game_id, now).slice(0, MAX_CAMPAIGNS)
+  if (concerning.length === 0) return undefined
+  const session = await readSession(browser, services)
+  const { drops } = await apiFor(browser, services, ['user:read:drops'])
+  const counting = campaigns.countingOn(user_id, game_id, now).map(({ campaign }) => campaign.id)
+  // Where some count, the others are of no use here.
+  const ids = counting.length > 0 ? counting : concerning.map(({ campaign }) => campaign.id)
+  const pages = await Promise.all(ids.map(campaign_id => drops.getDropsCampaign({ campaign_id })))
+  const isOfGame = concerning.some(({ campaign }) => campaign.game_id === game_id)
+  const reason =
+    counting.length === 0
+      ? isOfGame
+        ? 'channel_not_listed'
+        : 'not_playing_the_game'
+      : session?.user_id === user_id
+        ? 'own_channel'
+        : plays
+          ? undefined
+          : 'plays_elsewhere'
+  return {
+    campaigns: pages.flatMap(({ data }) => data),
+    ...(reason && { reason }),
+    ...(session && { csrf: browser.csrfToken() }),
+  }
 }
 
 /** A visitor gets no cookie for a form that is not shown to them. */

@@ -31,8 +31,8 @@ export interface Featured {
 
 /** Who is live, most viewers first. */
 export function homePage({ cursor, followed, featured, latest, done, ...view }: HomeView): Page {
-  const { game, language, streams, now } = view
-  const heading = game?.name ?? 'Live now'
+  const { game, language, streams, drops, onlyDrops, now } = view
+  const heading = game?.name ?? (onlyDrops ? 'Channels with drops' : 'Live now')
   return {
     title: game?.name ?? 'Strand',
     style: 'home',
@@ -49,8 +49,8 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
               <Filters {...view} />
             </div>
             <p class="quiet">
-              No live channel {game ? `with ${game.name}` : ''} {language ? `in ${language.name}` : ''} right
-              now. <a href="/">All live channels</a>
+              No live channel {game ? `with ${game.name}` : ''} {language ? `in ${language.name}` : ''}
+              {onlyDrops ? 'counts for drops' : ''} right now. <a href="/">All live channels</a>
             </p>
           </>
         ) : (
@@ -60,7 +60,12 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
                 <h2 id="followed-heading">Following</h2>
                 <ul class="grid">
                   {followed.map(stream => (
-                    <StreamCard key={stream.user_id} stream={stream} now={now} />
+                    <StreamCard
+                      key={stream.user_id}
+                      stream={stream}
+                      now={now}
+                      hasDrops={drops.channels.includes(stream.user_id)}
+                    />
                   ))}
                 </ul>
               </section>
@@ -69,6 +74,7 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
               <FeaturedChannel
                 stream={featured.stream}
                 {...(featured.broadcast && { broadcast: featured.broadcast })}
+                hasDrops={drops.channels.includes(featured.stream.user_id)}
                 now={now}
               />
             )}

@@ -5,6 +5,7 @@ import { type ShownStream, toShownStream } from '../components/stream-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
+import { listDropsChannels } from '../request/drops-channels.ts'
 import { embeddedBroadcast, findBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { type Featured, homePage, welcomePage } from './home-view.tsx'
@@ -18,6 +19,10 @@ const GAMES = 7
 const SAMPLE = 100
 const FOLLOWED = 8
 const LATEST = 8
+/** Games of campaigns that the list can be limited to: GetStreams takes as many. */
+const MAX_DROPS_GAMES = 100
+/** Pages of channels that count for no campaign are skipped, so many at most. */
+const MAX_SKIPPED = 4
 /** So few channels look better side by side. */
 const MIN_WITH_FEATURED = 5
 
@@ -25,26 +30,38 @@ const MIN_WITH_FEATURED = 5
 const DONE: ReadonlyMap<string, string> = new Map([['logged-out', 'You are logged out.']])
 
 type HomeServices = SessionServices &
-  Pick<PageServices, 'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp' | 'demo'>
+  Pick<
+    PageServices,
+    'store' | 'directory' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp' | 'demo' | 'campaigns'
+  >
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
   const { helix, playback } = await apiFor(browser, services, ['user:read:follows'])
   const now = services.clock.now()
   const query = browser.parameter('q')?.trim()
-  if (query) return searchPage({ query, now, ...(await search(query, services)) })
+  if (query) {
+    const results = await search(query, services)
+    return searchPage({ query, now, ...results, drops: listDropsChannels(results.live, services) })
+  }
   const game_id = browser.parameter('game')
   const language = browser.parameter('language')
   const after = browser.parameter('after')
-  const filter = { ...(game_id && { game_id: [game_id] }), ...(language && { language: [language] }) }
+  const dropsGames = services.campaigns.activeGames(now).slice(0, MAX_DROPS_GAMES)
+  const onlyDrops = browser.parameter('drops') === '1'
+  const filter = {
+    ...(game_id ? { game_id: [game_id] } : onlyDrops && { game_id: dropsGames }),
+    ...(language && { language: [language] }),
+  }
+  const list = (from = after) => helix.getStreams({ ...filter, first: FIRST, ...(from && { after: from }) })
   const [page, sample, topGames, chosen] = await Promise.all([
-    helix.getStreams({ ...filter, first: FIRST, ...(after && { after }) }),
+    onlyDrops ? listWithDrops(list, dropsGames, services) : list(),
     helix.getStreams({ first: SAMPLE }),
-    helix.getTopGames({ first: GAMES }),
+    onlyDrops ? listGames(helix, dropsGames) : helix.getTopGames({ first: GAMES }),
     game_id === undefined ? undefined : helix.getGames({ id: [game_id] }),
   ])
   const done = DONE.get(browser.parameter('done') ?? '')
   if (sample.data.length === 0) return welcomePage({ signUp: services.signUp, done })
-  const isWholeList = !game_id && !language && !after
+  const isWholeList = !game_id && !language && !onlyDrops && !after
   const followed = isWholeList ? await listFollowed(browser, services, helix) : []
   // All channels are visible anyway if they fit on one page.
   const latest =
@@ -53,6 +70,7 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
       : []
   const hasFeatured = isWholeList && followed.length === 0 && page.data.length >= MIN_WITH_FEATURED
   const game = chosen?.data.map(named)[0] ?? (game_id && { id: game_id, name: 'Unknown game' })
+  const channels = listDropsChannels([...page.data, ...followed, ...latest], services)
   return homePage({
     streams: page.data.map(toShownStream),
     cursor: page.pagination.cursor,
@@ -60,6 +78,8 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     languages: listLanguages(sample.data),
     ...(game && { game }),
     ...(language && { language: { id: language, name: languageName(language) } }),
+    drops: { games: dropsGames, channels },
+    onlyDrops,
     followed,
     latest,
     featured: hasFeatured
@@ -69,6 +89,29 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     done,
     now,
   })
+}
+
+type StreamList = Pick<Awaited<ReturnType<Client['helix']['getStreams']>>, 'data' | 'pagination'>
+
+/** The first of the games of campaigns, which are offered instead of the top games. */
+const listGames = async (helix: Client['helix'], ids: readonly string[]) =>
+  ids.length === 0 ? { data: [] } : helix.getGames({ id: ids.slice(0, GAMES) })
+
+/** The channels of a page that count for a campaign, or of the first page that has any. */
+async function listWithDrops(
+  list: (after?: string) => Promise<StreamList>,
+  games: readonly string[],
+  services: HomeServices,
+): Promise<StreamList> {
+  if (games.length === 0) return { data: [], pagination: {} }
+  let page = await list()
+  for (let skipped = 0; ; skipped++) {
+    const counting = listDropsChannels(page.data, services)
+    const data = page.data.filter(({ user_id }) => counting.includes(user_id))
+    const { cursor } = page.pagination
+    if (data.length > 0 || cursor === undefined || skipped === MAX_SKIPPED) return { ...page, data }
+    page = await list(cursor)
+  }
 }
 
 /** The channel with the most viewers of those that play on this site, or of all if none does. */

@@ -9,11 +9,13 @@ interface SearchView {
   readonly live: readonly ShownStream[]
   readonly games: readonly Named[]
   readonly offline: readonly { readonly id: string; readonly login: string; readonly display_name: string }[]
+  /** The live channels that count for drops, by user id. */
+  readonly drops: readonly string[]
   readonly now: number
 }
 
 /** Live channels first, then games, then channels that are offline. */
-export function searchPage({ query, live, games, offline, now }: SearchView): Page {
+export function searchPage({ query, live, games, offline, drops, now }: SearchView): Page {
   const isEmpty = live.length + games.length + offline.length === 0
   return {
     title: `Search: ${query}`,
@@ -54,7 +56,12 @@ export function searchPage({ query, live, games, offline, now }: SearchView): Pa
             <h2 id="live-heading">Live channels</h2>
             <ul class="grid">
               {live.map(stream => (
-                <StreamCard key={stream.user_id} stream={stream} now={now} />
+                <StreamCard
+                  key={stream.user_id}
+                  stream={stream}
+                  now={now}
+                  hasDrops={drops.includes(stream.user_id)}
+                />
               ))}
             </ul>
           </section>

@@ -9,7 +9,7 @@ export interface Broadcast {
   readonly recording: string | null
   /** Another origin that the video comes from. The policy of a page names this one only. */
   readonly origin: string | null
-  /** Only in a demo: the viewers of the channel are invented, so this one is neither counted nor added. */
+  /** Only in a demo: the viewers of the channel are invented, so this one is neither counted nor added, and only earns drops. */
   readonly hasInventedViewers?: true
 }
 

@@ -2,13 +2,17 @@
 import { Controls } from './controls.ts'
 import { Playback, type PlaybackOptions } from './playback.ts'
 import { PlayerView } from './player-view.ts'
-import { sendHeartbeats } from './send-heartbeats.ts'
+import { sendHeartbeats, type WatchedChannel } from './send-heartbeats.ts'
 
-/** A broadcast starts by itself, a recording with a click. `login`: the channel whose viewer this is, if it is counted. */
-export function startPlayer(root: HTMLElement, options: PlaybackOptions, login: string | undefined): void {
+/** A broadcast starts by itself, a recording with a click. `watched`: the channel whose viewer this is, if it sends heartbeats. */
+export function startPlayer(
+  root: HTMLElement,
+  options: PlaybackOptions,
+  watched: WatchedChannel | undefined,
+): void {
   const view = new PlayerView(root)
   const playback = new Playback(view, options)
   new Controls(view, playback)
-  if (login !== undefined) sendHeartbeats(view, login)
+  if (watched !== undefined) sendHeartbeats(view, watched)
   if (playback.isLive) void playback.play()
 }

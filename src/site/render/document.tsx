@@ -20,6 +20,8 @@ export interface Visitor {
   readonly signUp: boolean
   /** The path to return to after log-in. Query strings are not repeated: they may contain anything. */
   readonly here: string
+  /** Drops that the user can claim. */
+  readonly claimable: number
 }
 
 export interface Document {
@@ -118,6 +120,7 @@ function Header({
           ([name, path, title]) => (
             <a key={path} href={path} {...(section === name && { 'aria-current': 'page' })}>
               {title}
+              {name === 'drops' && visitor.claimable > 0 && <Claimable count={visitor.claimable} />}
             </a>
           ),
         )}
@@ -131,6 +134,13 @@ function Header({
     </header>
   )
 }
+
+const Claimable = ({ count }: { count: number }) => (
+  <span class="count num">
+    {count > 99 ? '99+' : count}
+    <span class="hidden-text"> to claim</span>
+  </span>
+)
 
 /** The control API has a listener without the site: its pages link only to each other. */
 const OperatorHeader = ({ isReference }: { isReference: boolean }) => (

@@ -54,6 +54,10 @@ export const FIELDS = {
   marker_id: SHORT,
   video_id: SHORT,
   format: SHORT,
+  drop_id: SHORT,
+  claimed: SHORT,
+  drops: SHORT,
+  user_ids: 4000,
 } as const satisfies Record<string, number>
 
 export type FieldName = keyof typeof FIELDS

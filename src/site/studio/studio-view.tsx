@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The studio of a channel. Its islands work without a script as well: they are forms. */
+import type { CampaignPhase } from '../../contract/resources/campaign.ts'
 import type { ChannelEditor, ChannelInformation } from '../../contract/resources/channel.ts'
 import type { MarkerFormat } from '../../contract/resources/marker-file.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
@@ -12,7 +13,7 @@ import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, UNTITLED_VIDEO } from '../components/video-card.tsx'
 import { languageName } from '../format/languages.ts'
 import { counted } from '../format/numbers.ts'
-import { day, minute } from '../format/times.ts'
+import { day, minute, timeUntil } from '../format/times.ts'
 import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
 import { StudioLive } from '../islands/studio-live.tsx'
@@ -33,6 +34,17 @@ interface StudioVideo extends ListedVideo {
   readonly isLive: boolean
 }
 
+/** A campaign of the game that is set. */
+export interface StudioCampaign {
+  readonly id: string
+  readonly name: string
+  readonly phase: CampaignPhase | null
+  readonly starts_at: string
+  readonly ends_at: string
+  /** Whether the channel counts for it. */
+  readonly isAdmitted: boolean
+}
+
 interface StudioView extends FormToken, StudioNotices {
   readonly channel: EditedChannel
   readonly isOwner: boolean
@@ -45,6 +57,7 @@ interface StudioView extends FormToken, StudioNotices {
   readonly encoder: EncoderStatus | undefined
   readonly broadcast: Broadcast | undefined
   readonly about: ChannelInformation | undefined
+  readonly campaigns: readonly StudioCampaign[]
   readonly marked: MarkedVideo | undefined
   readonly videos: readonly StudioVideo[]
   readonly moreVideos: string | undefined
@@ -132,6 +145,7 @@ export function studioPage(view: StudioView): Page {
                   languages={languagesWith(about.broadcaster_language)}
                   tags={about.tags}
                 />
+                <Campaigns {...view} />
               </section>
             )}
             {isOwner ? <Editors {...view} /> : <EditorNote name={channel.display_name} />}
@@ -302,3 +316,29 @@ const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => 
     </li>
   )
 }
+
+/** One line for each campaign of the game: viewers of the channel earn drops while it runs. */
+const Campaigns = ({ campaigns, now }: Pick<StudioView, 'campaigns' | 'now'>) =>
+  campaigns.length === 0 ? null : (
+    <ul class="campaigns small" aria-label="Drops campaigns of the game">
+      {campaigns.map(({ id, name, phase, starts_at, ends_at, isAdmitted }) => {
+        const at = phase === 'active' ? ends_at : starts_at
+        return (
+          <li key={id}>
+            <strong>{name}</strong>{' '}
+            <span class="quiet">
+              {!isAdmitted
+                ? 'Counts on other channels'
+                : phase === 'active'
+                  ? 'Your viewers earn drops'
+                  : 'Your viewers will earn drops'}
+              , {phase === 'active' ? 'ends' : 'starts'}{' '}
+              <time datetime={at} title={minute(at)}>
+                {timeUntil(at, now)}
+              </time>
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )

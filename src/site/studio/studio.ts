@@ -1,6 +1,7 @@
 /** The studio: going live, the broadcast, its markers, the channel, its editors and videos (D-156). */
 import { markerFormats } from '../../contract/resources/marker-file.ts'
 import type { Scope } from '../../contract/scope.ts'
+import { campaignPhase } from '../../domain/campaign.ts'
 import { parsePosition } from '../../domain/timeline.ts'
 import { toShownStream } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
@@ -10,10 +11,10 @@ import { findBroadcast } from '../request/find-broadcast.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
 import { findMarkedVideo } from '../scripts/marked-video.ts'
 import { isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
-import { type StudioNotices, studioPage } from './studio-view.tsx'
+import { type StudioCampaign, type StudioNotices, studioPage } from './studio-view.tsx'
 
 export type StudioServices = SessionServices &
-  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys' | 'demo'>
+  Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys' | 'demo' | 'campaigns'>
 
 /** What the page needs while it is rendered; its scripts need less. */
 const RENDERING: Readonly<Record<'owner' | 'editor', readonly Scope[]>> = {
@@ -74,6 +75,7 @@ export async function renderStudio(
     encoder,
     broadcast,
     about: described.data[0],
+    campaigns: listCampaigns(services, channel.id, described.data[0]?.game_id ?? ''),
     marked,
     videos: videos.data.map(video => ({
       ...video,
@@ -84,6 +86,27 @@ export async function renderStudio(
     editors: editors?.data ?? [],
     ...notices,
   })
+}
+
+/** The campaigns of a game that run or will run, the next start first. */
+function listCampaigns(
+  { campaigns, clock }: Pick<StudioServices, 'campaigns' | 'clock'>,
+  channel_id: string,
+  game_id: string,
+): StudioCampaign[] {
+  const now = clock.now()
+  return campaigns
+    .forGame(game_id)
+    .map(({ campaign, times, channels }) => ({
+      id: campaign.id,
+      name: campaign.name,
+      starts_at: campaign.starts_at,
+      ends_at: campaign.ends_at,
+      phase: campaignPhase(times, now),
+      isAdmitted: channels === undefined || channels.has(channel_id),
+    }))
+    .filter(({ phase }) => phase === 'active' || phase === 'upcoming')
+    .sort((a, b) => (a.starts_at < b.starts_at ? -1 : 1))
 }
 
 /** What is known of the broadcast where it arrives. */

@@ -1,68 +1,45 @@
-import { randomInt } from 'node:crypto'
-import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
-import { assertDefined } from '../../kit/assert-defined.ts'
+import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { insertRows } from '../insert-rows.ts'
-import { storedStatus } from '../queries/entitlement-rows.ts'
-import { isOneOf, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import { insertEntitlements } from './insert-entitlements.ts'
 
-/** An entitlement to be stored. */
-export interface NewEntitlement {
-  readonly id: string
+const BATCH_SIZE = 10_000
+
+/** Many entitlements of one benefit, described instead of listed. */
+interface BulkGrant {
   readonly organization_id: string
   readonly benefit_id: string
-  readonly user_id: string
   readonly game_id: string
-  readonly timestamp: string
-  readonly fulfillment_status: FulfillmentStatus
-  readonly last_updated: string
+  /** Who gets them, in turn. */
+  readonly user_ids: readonly string[]
+  readonly count: number
+  /** How many of them, from the first, are fulfilled. */
+  readonly fulfilled: number
+  /** The first 24 characters of the ids, which are counted from 1. */
+  readonly id_prefix: string
+  /** The time of the first; each later one follows after a millisecond, until now. */
+  readonly oldest: number
+  readonly now: number
 }
 
-/** Adds entitlements that do not exist yet. */
-export async function addEntitlements(tx: Transaction, added: readonly NewEntitlement[]): Promise<void> {
-  if (added.length === 0) return
-  const organizations = await findNumbers(tx, 'organization', added)
-  const benefits = await findNumbers(tx, 'benefit', added)
-  await insertRows(
-    tx,
-    'insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
-    added,
-    row => [
-      assertDefined(organizations.get(row.organization_id), 'the number of an organization'),
-      Date.parse(row.timestamp),
-      uuidValue(row.id),
-      Date.parse(row.last_updated),
-      assertDefined(benefits.get(row.benefit_id), 'the number of a benefit'),
-      storedStatus(row.fulfillment_status),
-      row.user_id,
-      row.game_id,
-    ],
-  )
-}
-
-/** Four bytes on both engines. */
-const MAX_NUMBER = 2 ** 31
-
-/**
- * The numbers of organizations or benefits, assigned if they have none. A number is random, so that one that was lost with
- * a failed server is not assigned again: processes remember what a number means.
- */
-export async function findNumbers<Kind extends 'organization' | 'benefit'>(
-  tx: Transaction,
-  kind: Kind,
-  rows: readonly Readonly<Record<`${Kind}_id`, string>>[],
-): Promise<Map<string, number>> {
-  const ids = [...new Set(rows.map(row => row[`${kind}_id`]))].sort()
-  const [table, column] = [verbatim(`entitlement_${kind}s`), verbatim(`${kind}_id`)]
-  const known = await tx.all<{ number: number; id: string }>(
-    sql`select number, ${column} as id from ${table} where ${isOneOf(column, ids)}`,
-  )
-  const numbers = new Map(known.map(({ number, id }) => [id, number]))
-  for (const id of ids) {
-    if (numbers.has(id)) continue
-    const number = randomInt(1, MAX_NUMBER)
-    await tx.run(sql`insert into ${table} (number, ${column}) values (${number}, ${id})`)
-    numbers.set(id, number)
+/** Fills a demo. What is described is known to exist, and nothing has subscribed yet, so there are no checks and no events. */
+export async function addEntitlements(tx: Transaction, grant: BulkGrant): Promise<void> {
+  const { organization_id, benefit_id, game_id, user_ids, count, fulfilled, oldest, now } = grant
+  for (let start = 0; start < count; start += BATCH_SIZE) {
+    const rows = Array.from({ length: Math.min(BATCH_SIZE, count - start) }, (_, offset) => {
+      const index = start + offset
+      const timestamp = isoMillis(Math.min(oldest + index, now))
+      const isFulfilled = index < fulfilled
+      return {
+        id: `${grant.id_prefix}${(index + 1).toString(16).padStart(12, '0')}`,
+        organization_id,
+        benefit_id,
+        game_id,
+        user_id: user_ids[index % user_ids.length] as string,
+        timestamp,
+        fulfillment_status: isFulfilled ? ('FULFILLED' as const) : ('CLAIMED' as const),
+        last_updated: isFulfilled ? isoMillis(now) : timestamp,
+      }
+    })
+    await insertEntitlements(tx, rows)
   }
-  return numbers
 }

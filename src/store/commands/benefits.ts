@@ -30,5 +30,9 @@ export async function putBenefit(
 export async function deleteBenefit(tx: Transaction, args: { id: string }) {
   const granted = await tx.get(sql`select 1 as yes from entitlement_benefits where benefit_id = ${args.id}`)
   if (granted !== undefined) return refuse('in_use', 'The benefit has entitlements.')
+  const promised = await tx.get(
+    sql`select 1 as yes from campaign_drop_benefits where benefit_id = ${args.id} limit 1`,
+  )
+  if (promised !== undefined) return refuse('in_use', 'The benefit belongs to a drop of a campaign.')
   return deleteById(tx, 'benefit', args.id)
 }

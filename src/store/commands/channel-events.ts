@@ -5,9 +5,10 @@ import { namesAs } from '../../contract/resources/id.ts'
 import type { User } from '../../contract/resources/user.ts'
 import { shownLabels } from '../../domain/content-labels.ts'
 import { eventTopic } from '../../domain/event-subscription.ts'
+import type { Lookup } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/channels.ts'
-import { isOneOf, sql } from '../sql/tag.ts'
+import { sql } from '../sql/tag.ts'
 import { emit } from './emit.ts'
 
 interface Named {
@@ -17,10 +18,14 @@ interface Named {
 }
 
 export async function findNames(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
-  const rows = await tx.all<Named>(
-    sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(ids)])}`,
-  )
+  const rows = await tx.lookUp(namesOfUsers, [...new Set(ids)])
   return new Map(rows.map(row => [row.id, row]))
+}
+
+const namesOfUsers: Lookup<Named> = {
+  column: 'id',
+  select: sql`select id, login, display_name from users`,
+  by: sql`id`,
 }
 
 const broadcasterNames = (user: Named) => namesAs('broadcaster_user', user)

@@ -18,7 +18,7 @@ import {
   storeNow,
 } from './claim-deliveries.ts'
 import { firstInLane, isFirstInLane } from './claim-socket-messages.ts'
-import { type DeliveryOutcome, settleDeliveries } from './event-deliveries.ts'
+import { type DeliveryOutcome, settleAlongIndexes } from './event-deliveries.ts'
 import { BUSY_MILLISECONDS, cancel, putIntoQueues, rescheduleQueues } from './webhook-queues.ts'
 
 /** Queues and scheduled messages that one claim looks at. */
@@ -73,8 +73,8 @@ export async function claimWebhooks(
   tx: Transaction,
   args: ClaimTimes & { readonly room: WebhookRoom; readonly outcomes?: readonly DeliveryOutcome[] },
 ): Promise<ClaimedWebhooks> {
-  await settleDeliveries(tx, { outcomes: args.outcomes ?? [] })
   await tx.get(readAlongIndexes)
+  await settleAlongIndexes(tx, args.outcomes ?? [])
   const admission = new Admission(args.room)
   const queues = await tx.all<DueQueue>(
     sql`select name, failures from event_queues where next_at <= ${storeNow}

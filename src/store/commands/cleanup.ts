@@ -92,6 +92,26 @@ export async function forgetVideos(tx: Transaction, args: { before: string }): P
   )
 }
 
+/**
+ * Deletes the minutes of viewers in campaigns whose drops could be claimed until `before`, and their claims; entitlements
+ * stay. Returns how many rows; call again until that is 0.
+ */
+export async function forgetProgress(tx: Transaction, args: { before: string }): Promise<number> {
+  const ended = sql`claim_ends_at < ${args.before} and state <> 'draft'`
+  const steps = [
+    sql`delete from drop_progress where (campaign, user_id) in (
+          select p.campaign, p.user_id from campaigns c join drop_progress p on p.campaign = c.number
+          where ${ended} limit ${BATCH_SIZE})`,
+    sql`delete from drop_claims where (user_id, drop_id, benefit_id) in (
+          select k.user_id, k.drop_id, k.benefit_id from campaigns c join campaign_drops d on d.campaign_id = c.id
+            join drop_claims k on k.drop_id = d.id
+          where ${ended} limit ${BATCH_SIZE})`,
+  ]
+  let removed = 0
+  for (const rows of steps) removed += await tx.run(rows)
+  return removed
+}
+
 /** Deleting a subscription deletes its verification and revocation too. */
 const SUBSCRIPTION_BATCH_SIZE = 100
 

@@ -24,6 +24,7 @@ export async function createClient(
     kind: 'confidential',
     redirect_uris: [],
     implicit_grant: false,
+    counts_watching: false,
   }
   const client = changed(fresh, args.client)
   const unknown = await refuseUnknownOwner(tx, client)
@@ -79,11 +80,13 @@ export async function setClientSecret(
   return client
 }
 
-/** Deletes a client and all its tokens. */
+/** Deletes a client that no campaign needs, and all its tokens. */
 export async function deleteClient(tx: Transaction, args: { id: string }) {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
   if (before === undefined) return refuse('not_found', 'client', args.id)
+  const linked = await tx.get(sql`select 1 as yes from campaigns where link_client_id = ${args.id} limit 1`)
+  if (linked !== undefined) return refuse('in_use', 'A campaign has this client for linked accounts.')
   await tx.run(sql`delete from clients where id = ${args.id}`)
   tx.publish({ kind: 'access', access: { client_id: args.id } })
   tx.record({ subject: `client/${args.id}`, before })

@@ -3,6 +3,7 @@ import type { User } from '../../contract/resources/user.ts'
 import { rememberedScopes } from '../../domain/oauth/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
+import { emitAuthorization } from './authorization-events.ts'
 import { capCodes, capGrants } from './caps.ts'
 import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'
 import { endTokens } from './end-tokens.ts'
@@ -70,6 +71,7 @@ export async function connect(
         values (${user_id}, ${client_id}, ${JSON.stringify(allowed)}, ${now})
         on conflict (user_id, client_id) do update set scopes = excluded.scopes`,
   )
+  if (before === undefined) await emitAuthorization(tx, 'user.authorization.grant', { user_id, client_id })
 }
 
 /** The user of the tokens, as named in an ID token. */
@@ -151,7 +153,10 @@ export async function disconnect(
 ): Promise<void> {
   const { user_id, client_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
-  await tx.run(sql`delete from connections where user_id = ${user_id} and client_id = ${client_id}`)
+  const ended = await tx.run(
+    sql`delete from connections where user_id = ${user_id} and client_id = ${client_id}`,
+  )
+  if (ended > 0) await emitAuthorization(tx, 'user.authorization.revoke', args)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await tx.run(sql`delete from device_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await endTokens(tx, sql`user_id = ${user_id} and client_id = ${client_id}`)

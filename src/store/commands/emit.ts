@@ -3,9 +3,9 @@ import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract
 import { type Condition, eventTopic, meets } from '../../domain/event-subscription.ts'
 import { uuid, uuidV7 } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
-import type { Lookup } from '../combinable.ts'
+import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 interface Listener {
   readonly id: string
@@ -47,7 +47,10 @@ export async function emit<Name extends EventTypeName>(
       deliveries.push({ id: uuidV7(), event_id: id, subscription_id, target, lane })
     }
   }
-  await insertEvents(tx, events, deliveries)
+  if (events.length === 0) return
+  await tx.write(newEvents, events)
+  await tx.write(newDeliveries, deliveries)
+  tx.announce()
 }
 
 async function listenersTo(
@@ -83,28 +86,25 @@ interface DeliveryRow extends Readonly<Record<string, string | null>> {
   readonly lane: string | null
 }
 
-async function insertEvents(
-  tx: Transaction,
-  events: readonly EventRow[],
-  deliveries: readonly DeliveryRow[],
-): Promise<void> {
-  if (events.length === 0) return
-  const now = isoMillis(Date.now())
-  await tx.run(
-    sql`insert into events (id, type, version, subject, occurred_at, body)
-        select id, type, version, subject, cast(${now} as text), body
-        from ${valuesTable(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
-  )
-  await tx.run(
-    sql`insert into event_deliveries
-          (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
-        select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
-          cast(${now} as text)
-        from ${valuesTable(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
-        join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
-  )
-  tx.announce()
-}
+/**
+ * Along indexes, also where references are checked: PostgreSQL plans these checks once per connection, maybe while the tables
+ * are almost empty.
+ */
+const newEvents: RowWrite<readonly EventRow[]> = lists => [
+  readAlongIndexes,
+  sql`insert into events (id, type, version, subject, occurred_at, body)
+      select id, type, version, subject, cast(${isoMillis(Date.now())} as text), body
+      from ${valuesTable(lists.flat(), ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+]
+
+/** In the order of their events, which are numbered by id. By number, all events would be read in that order. */
+const newDeliveries: RowWrite<readonly DeliveryRow[]> = lists =>
+  sql`insert into event_deliveries
+        (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
+      select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
+        cast(${isoMillis(Date.now())} as text)
+      from ${valuesTable(lists.flat(), ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
+      join events e on e.id = d.event_id where 1 = 1 order by d.event_id, d.id`
 
 /** A verification or a revocation: a message about a subscription, without an event. */
 export async function sendMessage(
@@ -113,11 +113,14 @@ export async function sendMessage(
   subscription: { readonly id: string; readonly target: string },
 ): Promise<void> {
   const id = uuid()
-  await tx.run(
-    sql`insert into event_deliveries
-          (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
-        values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
-          ${isoMillis(Date.now())})`,
-  )
+  await Promise.all([
+    tx.get(readAlongIndexes),
+    tx.run(
+      sql`insert into event_deliveries
+            (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
+          values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
+            ${isoMillis(Date.now())})`,
+    ),
+  ])
   tx.announce()
 }

@@ -4,7 +4,8 @@ import type { SubscriptionStatus, TransportMethod } from '../../contract/resourc
 import { topicsAbout } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockRows, type Sql, sql } from '../sql/tag.ts'
+import { isPending } from '../queries/event-deliveries.ts'
+import { isOneOf, limitedTo, lockRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import { sendMessage } from './emit.ts'
 import { type Depending, stillAuthorizedBy } from './event-authorization.ts'
 import { cancel, wakeQueues } from './webhook-queues.ts'
@@ -47,13 +48,15 @@ async function cancelDeliveries(tx: Transaction, ended: readonly Ended[]): Promi
     const ids = ended.filter(row => row.method === method).map(row => row.id)
     return sql`${isOneOf(sql`subscription_id`, ids)} and due_at is not null`
   }
+  await tx.get(readAlongIndexes)
   await tx.run(sql`${cancel()} where ${pending('websocket')}`)
   const webhooks = ended.filter(row => row.method === 'webhook')
   if (webhooks.length === 0) return
-  await tx.run(
-    sql`${cancel()} where seq in (
-          select seq from event_deliveries where ${pending('webhook')}${limitedTo(CANCEL_BATCH_SIZE)})`,
+  const waiting = await tx.all<{ id: string }>(
+    sql`select id from event_deliveries where ${pending('webhook')}${limitedTo(CANCEL_BATCH_SIZE)}`,
   )
+  const ids = waiting.map(({ id }) => id)
+  await tx.run(sql`${cancel()} where ${isOneOf(sql`id`, ids)} and ${isPending}`)
   await wakeQueues(
     tx,
     webhooks.map(({ id, lane }) => lane ?? id),

@@ -28,8 +28,8 @@ import {
 } from '../queries/entitlement-rows.ts'
 import { entitlementQueries, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, isOneOfUuids, lockRows, sql } from '../sql/tag.ts'
-import { addEntitlements } from './add-entitlements.ts'
 import { emitGrants, emitStatusUpdates } from './entitlement-events.ts'
+import { insertEntitlements, type NewEntitlement } from './insert-entitlements.ts'
 import { refuseUnknown } from './references.ts'
 
 interface Grant {
@@ -40,6 +40,7 @@ interface Grant {
   readonly timestamp: string
   /** Whether the operator sent the timestamp: only then must it match on a repeated grant. */
   readonly timestampGiven: boolean
+  readonly campaign_id?: string | undefined
 }
 
 /** Grants entitlements, all or none. A repeated id with the same content returns the existing entitlement. */
@@ -52,15 +53,17 @@ export async function grantEntitlements(
     user: grants.map(grant => grant.user_id),
     benefit: grants.map(grant => grant.benefit_id),
     game: grants.map(grant => grant.game_id),
+    campaign: grants.map(grant => grant.campaign_id),
   })
   if (unknown !== undefined) return unknown
+  const campaigns = await findCampaigns(tx, grants)
 
   const owners = await findOrganizations(tx, grants)
   const rows = new Map<string, Entitlement>()
   const existing = await entitlementQueries(tx).named(grants.map(grant => grant.id))
   for (const { organization_id: _, ...row } of existing) rows.set(row.id, row)
 
-  const fresh: (Entitlement & { organization_id: string })[] = []
+  const fresh: (Entitlement & NewEntitlement & { campaign_id: string | undefined })[] = []
   for (const grant of grants) {
     const organization_id = assertDefined(
       owners.ofBenefit.get(grant.benefit_id),
@@ -73,9 +76,16 @@ export async function grantEntitlements(
         `The game "${grant.game_id}" is not managed by the organization of the benefit "${grant.benefit_id}".`,
       )
     }
+    const campaign = campaigns.get(grant.campaign_id ?? '')
+    if (campaign !== undefined && campaign.organization_id !== organization_id) {
+      return refuse(
+        'refused_reference',
+        `The campaign "${grant.campaign_id}" belongs to another organization than the benefit "${grant.benefit_id}".`,
+      )
+    }
     const known = rows.get(grant.id)
     if (known === undefined) {
-      const { timestampGiven: _, ...content } = grant
+      const { timestampGiven: _, campaign_id, ...content } = grant
       const row: Entitlement = {
         ...content,
         fulfillment_status: 'CLAIMED',
@@ -83,11 +93,11 @@ export async function grantEntitlements(
         updated_at: grant.timestamp,
       }
       rows.set(grant.id, row)
-      fresh.push({ ...row, organization_id })
+      fresh.push({ ...row, organization_id, campaign_id, campaign: campaign?.number })
     } else if (!isRepeat(known, grant)) return refuse('entitlement_conflict', grant.id)
   }
 
-  await addEntitlements(tx, fresh)
+  await insertEntitlements(tx, fresh)
   recordGrants(tx, fresh)
   await emitGrants(tx, fresh)
   return grants.flatMap(grant => rows.get(grant.id) ?? [])
@@ -108,6 +118,17 @@ function isRepeat(known: Entitlement, grant: Grant): boolean {
     known.game_id === grant.game_id &&
     (!grant.timestampGiven || known.timestamp === grant.timestamp)
   )
+}
+
+async function findCampaigns(tx: Transaction, grants: readonly Grant[]) {
+  const ids = [...new Set(grants.flatMap(({ campaign_id }) => campaign_id ?? []))]
+  const rows =
+    ids.length === 0
+      ? []
+      : await tx.all<{ id: string; number: number; organization_id: string }>(
+          sql`select id, number, organization_id from campaigns where ${isOneOf(sql`id`, ids)}`,
+        )
+  return new Map(rows.map(row => [row.id, row]))
 }
 
 async function findOrganizations(tx: Transaction, grants: readonly Grant[]) {

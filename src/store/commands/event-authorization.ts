@@ -36,6 +36,10 @@ export async function authorize(
       ? { by: null }
       : refuse('subscription_forbidden', 'the client belongs to another organization')
   }
+  if (access.kind === 'client')
+    return wanted.condition.client_id === wanted.client_id
+      ? { by: null }
+      : refuse('subscription_forbidden', 'client_id must be the client of the token')
   const broadcaster = wanted.condition.broadcaster_user_id ?? ''
   const named = access.as === undefined ? undefined : wanted.condition[access.as]
   if (wanted.method === 'websocket') {

@@ -4,7 +4,13 @@ import type { SubscriptionStatus } from '../../contract/resources/event-subscrip
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { asEventDelivery, type DeliveryRow, deliveryColumns, isPending } from '../queries/event-deliveries.ts'
+import {
+  asEventDelivery,
+  type DeliveryRow,
+  deliveryColumns,
+  isJoined,
+  isPending,
+} from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, readAlongIndexes, sql, storeClock, valuesTable } from '../sql/tag.ts'
 import { endSubscriptions } from './end-subscriptions.ts'
 import { type FailedRequest, pauseQueue, wakeQueues } from './webhook-queues.ts'
@@ -40,10 +46,19 @@ export async function settleDeliveries(
 ): Promise<void> {
   if (args.outcomes.length === 0) return
   await tx.get(readAlongIndexes)
+  await settleAlongIndexes(tx, args.outcomes)
+}
+
+/** The same in a transaction that reads along indexes already. */
+export async function settleAlongIndexes(
+  tx: Transaction,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return
   const finished_at = isoMillis(Date.now())
   const [delivered, others] = [
-    args.outcomes.filter(each => each.outcome === 'delivered'),
-    args.outcomes.filter(each => each.outcome !== 'delivered'),
+    outcomes.filter(each => each.outcome === 'delivered'),
+    outcomes.filter(each => each.outcome !== 'delivered'),
   ]
   await settleDelivered(tx, delivered, finished_at)
   for (const each of others) {
@@ -64,7 +79,7 @@ export async function settleDeliveries(
       )
     if (each.failed !== undefined) await pauseQueue(tx, { ...each.failed, retryMilliseconds })
   }
-  for (const { subscription } of args.outcomes) {
+  for (const { subscription } of outcomes) {
     if (subscription?.status === 'enabled')
       await tx.run(
         sql`update event_subscriptions set status = 'enabled'
@@ -91,7 +106,7 @@ async function settleDelivered(
           answer_status = cast(done.answer_status as integer), answer = null,
           milliseconds = cast(done.milliseconds as integer)
         from ${valuesTable(rows, ['id', 'answer_status', 'milliseconds'])} as done
-        where event_deliveries.id = done.id and ${isPending}`,
+        where event_deliveries.id = done.id and ${isJoined(rows)} and ${isPending}`,
   )
 }
 

@@ -34,13 +34,15 @@ export async function putGame(
   return game
 }
 
-/** Deletes a game without benefits or entitlements. Channels that have it set are left without a game. */
+/** Deletes a game without benefits, entitlements or campaigns. Channels that have it set are left without a game. */
 export async function deleteGame(tx: Transaction, args: { id: string }) {
   const used = await tx.get(
     sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})
-          or exists (select 1 from organization_entitlements where game_id = ${args.id})`,
+          or exists (select 1 from organization_entitlements where game_id = ${args.id})
+          or exists (select 1 from campaigns where game_id = ${args.id})`,
   )
-  if (used !== undefined) return refuse('in_use', 'The game has benefits or entitlements; it must stay.')
+  if (used !== undefined)
+    return refuse('in_use', 'The game has benefits, entitlements or campaigns; it must stay.')
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )

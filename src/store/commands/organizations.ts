@@ -26,12 +26,13 @@ export async function deleteOrganization(tx: Transaction, args: { id: string }) 
     sql`select 1 as yes where exists (select 1 from games where organization_id = ${args.id})
           or exists (select 1 from benefits where organization_id = ${args.id})
           or exists (select 1 from clients where organization_id = ${args.id})
+          or exists (select 1 from campaigns where organization_id = ${args.id})
           or exists (select 1 from entitlement_organizations where organization_id = ${args.id})`,
   )
   if (owned === undefined) return deleteById(tx, 'organization', args.id)
   return refuse(
     'in_use',
-    'The organization still owns games, benefits, clients or entitlements; delete those first.',
+    'The organization still owns games, benefits, clients, campaigns or entitlements; delete those first.',
   )
 }
 

@@ -8,6 +8,7 @@ const TABLES = {
   game: 'games',
   benefit: 'benefits',
   client: 'clients',
+  campaign: 'campaigns',
 } as const
 type References = { readonly [K in keyof typeof TABLES]?: readonly (string | null | undefined)[] }
 

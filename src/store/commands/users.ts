@@ -8,6 +8,7 @@ import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
 import { userColumns, userQueries } from '../queries/users.ts'
 import { sql } from '../sql/tag.ts'
+import { emitLastRevocations } from './authorization-events.ts'
 import { emitUserUpdate } from './channel-events.ts'
 import { dismissDeparted } from './disconnect-publisher.ts'
 import { endSubscriptionsAbout } from './end-subscriptions.ts'
@@ -141,6 +142,7 @@ export async function deleteUser(tx: Transaction, args: { id: string; now: numbe
   await endRunningStream(tx, { user_id: args.id, now: args.now })
   await dismissDeparted(tx, { user_id: args.id, now: args.now })
   await endSubscriptionsAbout(tx, args.id)
+  await emitLastRevocations(tx, args.id)
   await lockCountsAround(tx, args.id)
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })

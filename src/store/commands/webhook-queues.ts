@@ -2,8 +2,8 @@
 import type { MessageQueues } from '../../domain/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isPending } from '../queries/event-deliveries.ts'
-import { isOneOf, type Sql, sql, storeClock, valuesTable } from '../sql/tag.ts'
+import { isJoined, isPending } from '../queries/event-deliveries.ts'
+import { isJoinedWith, isOneOf, type Sql, sql, storeClock, valuesTable } from '../sql/tag.ts'
 
 /** A full host is looked at again after this time even if no request to it ends. */
 export const BUSY_MILLISECONDS = 1000
@@ -19,7 +19,7 @@ export async function putIntoQueues(
   if (waiting.length === 0) return
   await tx.run(
     sql`update event_deliveries set waits_in = w.queue from ${valuesTable(waiting, ['id', 'queue'])} as w
-        where event_deliveries.id = w.id and ${isPending}`,
+        where event_deliveries.id = w.id and ${isJoined(waiting)} and ${isPending}`,
   )
   const pauses = new Map(waiting.map(({ queue, milliseconds }) => [queue, { name: queue, milliseconds }]))
   // A queue of that name is locked, so that no other process deletes it as empty.
@@ -44,7 +44,11 @@ export async function rescheduleQueues(
   if (later.length === 0) return
   await tx.run(
     sql`update event_queues set next_at = ${storeClock} + cast(q.milliseconds as bigint)
-        from ${valuesTable(later, ['name', 'milliseconds'])} as q where event_queues.name = q.name`,
+        from ${valuesTable(later, ['name', 'milliseconds'])} as q
+        where event_queues.name = q.name and ${isJoinedWith(
+          sql`event_queues.name`,
+          later.map(({ name }) => name),
+        )}`,
   )
 }
 

@@ -5,7 +5,7 @@
  * Rows that another transaction holds are left out instead of waited for, so that one of them does not delay a whole group.
  * The command then looks as if the row did not exist, and refuses: a refusal inside a group is not final.
  */
-import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
+import { type Lookup, lookupQuery, type RowWrite, runWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import { lockFreeRows } from '../sql/tag.ts'
 
@@ -43,7 +43,7 @@ export class Combiner implements Pick<Transaction, 'lookUp' | 'write'> {
 
   write<Row>(write: RowWrite<Row>, row: Row): Promise<void> {
     return this.#ask(write, row, async rows => {
-      await this.#db.run(write(rows))
+      await runWrite(this.#db, write, rows)
       return () => undefined
     })
   }

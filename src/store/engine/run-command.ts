@@ -4,8 +4,8 @@ import { type Author, type ChainPoint, chained, isChange, type Recording } from 
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
-import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
-import { type CommandName, commands, groupedChannel } from '../command-list.ts'
+import { type Lookup, lookupQuery, type RowWrite, runWrite } from '../combinable.ts'
+import { type CommandName, commands, groupedUser } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
@@ -58,7 +58,7 @@ export async function runCommand(
 }
 
 /**
- * Runs several commands side by side in the transaction of `db`, those of the same channel one after another, then writes
+ * Runs several commands side by side in the transaction of `db`, those about the same user one after another, then writes
  * the audit records and feed entries of all. A command that refuses has no outcome: it has changed nothing, and has to run
  * alone to find out whether it would refuse then.
  */
@@ -69,7 +69,7 @@ export async function runGroup(
 ): Promise<(CommandOutcome | undefined)[]> {
   const combiner = new Combiner(db)
   const done: Performed[] = []
-  const lanes = [...Map.groupBy(jobs, groupedChannel).values()]
+  const lanes = [...Map.groupBy(jobs, groupedUser).values()]
   // All have to end before the transaction does, also after a failure. The first failure is the cause of the others.
   const failures: unknown[] = []
   const run = async (lane: readonly Job[]) => {
@@ -129,7 +129,7 @@ class CommandTransaction implements Transaction {
   }
 
   async write<Row>(write: RowWrite<Row>, row: Row): Promise<void> {
-    await (this.#combiner?.write(write, row) ?? this.#db.run(write([row])))
+    await (this.#combiner?.write(write, row) ?? runWrite(this.#db, write, [row]))
   }
 
   publish(change: Change): void {

@@ -23,8 +23,9 @@
  * | a command waits too long for its turn, or 5,000 wait already | `Overloaded`; it never runs |
  *
  * What must hold:
- * - Only commands that touch nothing but one channel may share a transaction (`command-list.ts`). Within a group those of one
- *   channel run one after another, others side by side (`run-command.ts`), with their statements combined (`combiner.ts`).
+ * - Only commands that change nothing but what belongs to one user may share a transaction (`command-list.ts`). Within a group
+ *   those about one user run one after another, others side by side (`run-command.ts`), with their statements combined
+ *   (`combiner.ts`).
  * - A caller is answered after the commit of its group.
  * - A group that hangs delays the next one for a bounded time: the cause may be its connection.
  *

@@ -12,7 +12,7 @@
 import type { SQL } from 'bun'
 import { Histogram } from '../../kit/telemetry/histogram.ts'
 import type { Metrics } from '../../kit/telemetry/metrics.ts'
-import { type CommandName, groupedChannel } from '../command-list.ts'
+import { type CommandName, groupedUser } from '../command-list.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from '../engine/deadlines.ts'
 import { type Job, runCommand, runGroup, type Writable } from '../engine/run-command.ts'
 import type { CommandOutcome } from '../engine.ts'
@@ -68,7 +68,7 @@ export class PostgresCommands {
   async run(pools: Pools, job: Job, deadline: number): Promise<CommandOutcome> {
     const pending = { ...job, deadline }
     if (NOT_DURABLE.has(job.name)) return this.#runAlone(pools.leasing, pending, false)
-    if (groupedChannel(job) === undefined) return this.#runAlone(pools.writing, pending)
+    if (groupedUser(job) === undefined) return this.#runAlone(pools.writing, pending)
     return (await this.#groupsOn(pools).ask(pending)) ?? this.#runAlone(pools.writing, pending)
   }
 
@@ -86,12 +86,12 @@ export class PostgresCommands {
     )
     metrics.gauge(
       'strand_postgres_group_waiting',
-      'Starts and ends of streams waiting for their group.',
+      'Starts and ends of streams, and claims of drops, waiting for their group.',
       this.#groups?.commit.waiting ?? 0,
     )
     metrics.histogram(
       'strand_postgres_group_size',
-      'Starts and ends of streams committed together.',
+      'Starts and ends of streams, and claims of drops, committed together.',
       this.#groupSizes,
     )
   }

@@ -28,6 +28,11 @@ type Session = Readonly<Record<string, number>>
 
 /** The server cancels slow reads and long waits for row locks, but no commit; transactions set further timeouts. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
+/**
+ * Its few statements find rows along indexes, also if they were planned while a table was almost empty: the connection keeps
+ * its plans, and tables grow long before they are analyzed again.
+ */
+const RESERVED: Session = { ...READS, enable_seqscan: 0, enable_bitmapscan: 0, enable_sort: 0 }
 const WRITES: Session = {
   statement_timeout: 0,
   lock_timeout: LOCK_MILLISECONDS,
@@ -43,7 +48,7 @@ export interface PoolOptions {
 
 /**
  * Reads and writes have separate connections, because a write keeps its connection while it waits for a standby. `reserved`
- * is one connection for reads that must not wait for others: the feed and readiness. `leasing` is one for leases of rate
+ * is one connection for reads that must not wait for others: the feed, readiness, and the search for due messages. `leasing` is one for leases of rate
  * limits, so that they do not delay writes.
  */
 export interface Pools extends Readonly<Record<PoolName, ConnectionPool>> {
@@ -56,12 +61,17 @@ export interface Pools extends Readonly<Record<PoolName, ConnectionPool>> {
 export async function openPools(url: string, options: PoolOptions, onRefused: () => void): Promise<Pools> {
   const { pooled, log } = options
   const sizes = poolSizes(options)
-  const createPool = (name: PoolName, work: ConnectionPoolOptions['work'], isOptional = false) =>
+  const createPool = (
+    name: PoolName,
+    work: ConnectionPoolOptions['work'],
+    session: Session,
+    isOptional = false,
+  ) =>
     new ConnectionPool({
       work,
       isOptional,
       size: sizes[name],
-      open: () => connect(url, pooled, work === 'reads' ? READS : WRITES),
+      open: () => connect(url, pooled, session),
       depth: work === 'reads' ? READ_CONCURRENCY : 1,
       maxWaitMilliseconds: QUEUE_MILLISECONDS,
       onReduced: ({ isFirst, ...reduced }) => {
@@ -77,10 +87,10 @@ export async function openPools(url: string, options: PoolOptions, onRefused: ()
     })
   const pools: Pools = {
     host: hostIn(url),
-    reading: createPool('reading', 'reads'),
-    writing: createPool('writing', 'writes'),
-    reserved: createPool('reserved', 'reads', true),
-    leasing: createPool('leasing', 'writes', true),
+    reading: createPool('reading', 'reads', READS),
+    writing: createPool('writing', 'writes', WRITES),
+    reserved: createPool('reserved', 'reads', RESERVED, true),
+    leasing: createPool('leasing', 'writes', WRITES, true),
     connectSeparately: (session = READS) => connect(url, pooled, session),
   }
   ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])

@@ -33,6 +33,7 @@ export const clientColumns = new Columns<Omit<Client, 'device_flow'>>('clients',
   kind: plain,
   redirect_uris: json(),
   implicit_grant: flag,
+  counts_watching: flag,
 })
 
 export const clientFields = sql`${clientColumns.list}, ${deviceFlow(verbatim('clients'))}`

@@ -4,7 +4,7 @@ import { isoMillis } from '../../kit/time/clock.ts'
 import type { Database } from '../database.ts'
 import { filteredPage } from '../keyset.ts'
 import { type Order, orderBy, orderByWithin } from '../keyset-order.ts'
-import { limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
+import { isJoinedWith, limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */
 export interface EventRow {
@@ -61,6 +61,13 @@ function chooseOrder({ subscription_id, status }: DeliveryFilter, event_seq: num
 export const isPending = sql`coalesce(due_at, 0) > 0`
 export const isDue = sql`coalesce(due_at, 9223372036854775807) <= (select ${storeClock})`
 
+/** Beside the join of deliveries with a table of values. */
+export const isJoined = (rows: readonly { readonly id: string }[]) =>
+  isJoinedWith(
+    sql`event_deliveries.id`,
+    rows.map(({ id }) => id),
+  )
+
 /** The conditions of the indexes. */
 const isScheduled = sql`due_at is not null and waits_in is null and target < 'websocket:'`
 const isToSocket = sql`due_at is not null and target >= 'websocket:'`
@@ -77,7 +84,8 @@ export interface Backlog {
   readonly lagMilliseconds: number
 }
 
-export const eventDeliveryQueries = (db: Database) => ({
+/** `reserved` is for what is asked again and again, whether or not there is a message. */
+export const eventDeliveryQueries = (db: Database, reserved: Database) => ({
   /** Webhook messages that are still to be sent. Many are not counted to the end, so that the cost is bounded. */
   backlog: async (): Promise<Backlog> => {
     // In the order of the indexes: without one, PostgreSQL might read the whole table for the few rows that are pending.
@@ -100,7 +108,7 @@ export const eventDeliveryQueries = (db: Database) => ({
 
   /** Whether there is a webhook message to look at now. */
   isWebhookDue: async (): Promise<boolean> => {
-    const row = await db.get<{
+    const row = await reserved.get<{
       now: number | string
       at: number | string | null
       queue: number | string | null
@@ -119,7 +127,7 @@ export const eventDeliveryQueries = (db: Database) => ({
    * index, however many messages each has.
    */
   dueSockets: (after: string, most: number) =>
-    db.all<{ target: string }>(
+    reserved.all<{ target: string }>(
       sql`with recursive targets (target) as (
             select min(target) from event_deliveries where ${isToSocket} and target > ${after}
             union all

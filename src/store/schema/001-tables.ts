@@ -9,7 +9,7 @@
 import type { Dialect } from '../sql/tag.ts'
 
 export const tables = (dialect: Dialect): string =>
-  [people, games, channels, broadcasts, entitlements, oauth, events, audit, shared]
+  [people, games, channels, broadcasts, entitlements, oauth, campaigns, events, audit, shared]
     .map(text => text(dialect))
     .join('')
 
@@ -343,6 +343,7 @@ create index if not exists media_servers_of_user on media_servers (user_id) wher
  * Entitlements have short rows, stored in the order in which pages read them where the engine can do that: the id as 16 bytes,
  * times as milliseconds, the status as 1 or 0, and numbers instead of the ids of organization and benefit. A number is assigned
  * at the first grant. Entitlements are never deleted, so neither is the organization or benefit, and a number keeps its meaning.
+ * `campaign` is the number of the campaign that an entitlement was earned in, if any.
  */
 const entitlements = ({ key, uuid, inKeyOrder }: Dialect): string => `
 create table if not exists entitlement_organizations (
@@ -364,6 +365,7 @@ create table if not exists organization_entitlements (
   fulfilled integer not null,
   user_id ${key} not null,
   game_id ${key} not null references games (id),
+  campaign integer,
   primary key (organization, timestamp, id)
 )${inKeyOrder};
 create unique index if not exists organization_entitlements_by_id on organization_entitlements (id);
@@ -402,7 +404,8 @@ create table if not exists clients (
   redirect_uris text not null,
   secret_hash ${key},
   implicit_grant integer not null default 0,
-  device_flow integer
+  device_flow integer,
+  counts_watching integer not null default 0
 );
 create index if not exists clients_of_organization on clients (organization_id, id);
 create index if not exists clients_of_organization_and_owner on clients (organization_id, owner_user_id, id);
@@ -485,6 +488,90 @@ create table if not exists signing_keys (
   sealed text not null,
   created_at ${key} not null
 );
+`
+
+/**
+ * Drops campaigns: what viewers can earn, how far they are, and what they have claimed. `number` is the short name of a campaign
+ * in tables with many rows. `pauses` are the times between a stop and the publication that continued the campaign, as JSON;
+ * `claim_ends_at` follows from the other times.
+ *
+ * A viewer who watches anything that counts has a row in `watched_minutes`: the newest slot, and a bit for each of the 32 slots
+ * up to it (`domain/watched-minutes.ts`). A command that changes the minutes or claims of a viewer locks this row first. Rows of
+ * viewers are short, and nothing that changes is in an index.
+ */
+const campaigns = ({ key, uuid, inKeyOrder }: Dialect): string => `
+create table if not exists campaigns (
+  id ${key} primary key,
+  number integer not null unique,
+  name text not null,
+  organization_id ${key} not null references organizations (id),
+  game_id ${key} not null references games (id),
+  state ${key} not null,
+  starts_at ${key} not null,
+  ends_at ${key} not null,
+  stopped_at ${key},
+  pauses text not null default '[]',
+  claim_seconds integer not null,
+  claim_ends_at ${key} not null,
+  channels ${key} not null,
+  account_link ${key} not null,
+  link_client_id ${key} references clients (id),
+  link_url text,
+  auto_claim integer not null
+);
+create index if not exists campaigns_of_organization on campaigns (organization_id, id);
+create index if not exists campaigns_of_game on campaigns (game_id, id);
+create index if not exists campaigns_of_client on campaigns (link_client_id) where link_client_id is not null;
+create index if not exists campaigns_by_end on campaigns (claim_ends_at);
+
+create table if not exists campaign_drops (
+  id ${key} primary key,
+  campaign_id ${key} not null references campaigns (id) on delete cascade,
+  place integer not null,
+  name text not null,
+  required_minutes integer not null
+);
+create index if not exists campaign_drops_of_campaign on campaign_drops (campaign_id, place);
+
+create table if not exists campaign_drop_benefits (
+  drop_id ${key} not null references campaign_drops (id) on delete cascade,
+  benefit_id ${key} not null references benefits (id),
+  place integer not null,
+  primary key (drop_id, benefit_id)
+);
+create index if not exists campaign_drop_benefits_by_benefit on campaign_drop_benefits (benefit_id);
+
+create table if not exists campaign_channels (
+  campaign_id ${key} not null references campaigns (id) on delete cascade,
+  user_id ${key} not null references users (id) on delete cascade,
+  primary key (campaign_id, user_id)
+)${inKeyOrder};
+create index if not exists campaign_channels_by_user on campaign_channels (user_id);
+
+create table if not exists watched_minutes (
+  user_id ${key} primary key references users (id) on delete cascade,
+  slot integer not null,
+  recent integer not null
+)${inKeyOrder};
+
+create table if not exists drop_progress (
+  campaign integer not null references campaigns (number),
+  user_id ${key} not null references users (id) on delete cascade,
+  minutes integer not null,
+  primary key (campaign, user_id)
+)${inKeyOrder};
+create index if not exists drop_progress_of_user on drop_progress (user_id, campaign);
+
+create table if not exists drop_claims (
+  user_id ${key} not null references users (id) on delete cascade,
+  drop_id ${key} not null references campaign_drops (id),
+  benefit_id ${key} not null,
+  entitlement_id ${uuid} not null,
+  claimed_at ${key} not null,
+  source ${key} not null,
+  primary key (user_id, drop_id, benefit_id)
+)${inKeyOrder};
+create index if not exists drop_claims_of_drop on drop_claims (drop_id, user_id, benefit_id);
 `
 
 /**

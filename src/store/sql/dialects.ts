@@ -20,6 +20,8 @@ export const sqliteDialect: Dialect = {
   overridingIdentity: '',
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+  isOneOfNumbers: (column, values) =>
+    sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
@@ -49,6 +51,8 @@ export const postgresDialect: Dialect = {
   // may choose one.
   isOneOf: (column, values) =>
     sql`${column} = any(cast((select cast(cast(${arrayLiteral(values)} as text) as text[])) as text[]))`,
+  isOneOfNumbers: (column, values) =>
+    sql`${column} = any(cast((select cast(cast(${`{${values.join()}}`} as text) as bigint[])) as bigint[]))`,
   uuid: 'uuid',
   inKeyOrder: '',
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,

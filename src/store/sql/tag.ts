@@ -66,6 +66,7 @@ export interface Dialect {
   asUuid(text: Sql): Sql
   uuidValue(uuid: string | Parameter): Sql | Scalar | Parameter
   isOneOf(column: Sql, values: readonly string[]): Sql
+  isOneOfNumbers(column: Sql, values: readonly number[]): Sql
   isOneOfUuids(column: Sql, values: readonly StoredUuid[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
   merged(branches: readonly Sql[], tail: Sql): Sql
@@ -107,6 +108,21 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSq
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
   return new DialectSql(dialect => dialect.isOneOf(column, values))
+}
+
+/**
+ * Beside the join of a column with a table of these values. With the join alone, PostgreSQL might read the whole table and
+ * look for each row among the values, if the table was almost empty when the statement was planned. SQLite would not gain.
+ */
+export function isJoinedWith(column: Sql, values: readonly string[]): DialectSql {
+  return new DialectSql(dialect =>
+    dialect.name === 'postgres' ? dialect.isOneOf(column, values) : verbatim('1 = 1'),
+  )
+}
+
+/** Whether a column of whole numbers has one of these values. */
+export function isOneOfNumbers(column: Sql, values: readonly number[]): DialectSql {
+  return new DialectSql(dialect => dialect.isOneOfNumbers(column, values))
 }
 
 /** The UUID that a text expression spells. */

@@ -1,7 +1,7 @@
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { listReferences, type TransferLine } from '../../contract/resources/transfer.ts'
-import { addEntitlements } from '../commands/add-entitlements.ts'
 import { recordStatuses } from '../commands/entitlements.ts'
+import { insertEntitlements } from '../commands/insert-entitlements.ts'
 import type { KeyedOrder } from '../keyset-order.ts'
 import { readStatus, readTime, readUuid, storedStatus } from '../queries/entitlement-rows.ts'
 import { byTime, ofEitherStatus } from '../queries/entitlements.ts'
@@ -23,6 +23,7 @@ export const sameGrant = fixedFields<'entitlement'>(
 const select = sql`select id, user_id,
     (select benefit_id from entitlement_benefits b where b.number = organization_entitlements.benefit) as benefit_id,
     game_id, timestamp, fulfilled as fulfillment_status, last_updated,
+    (select c.id from campaigns c where c.number = organization_entitlements.campaign) as campaign_id,
     case when (select 1 from users u where u.id = organization_entitlements.user_id) is null then 1 end as user_deleted
   from organization_entitlements`
 
@@ -31,6 +32,7 @@ const asLines = lineReader('entitlement', {
   timestamp: readTime,
   fulfillment_status: readStatus,
   last_updated: readTime,
+  campaign_id: (value: string | null) => value ?? undefined,
 })
 
 // By time of the grant: in this order an import appends to most indexes.
@@ -63,13 +65,18 @@ export const entitlement: RowLines<'entitlement'> = {
       sql`select id, organization_id from benefits where ${isOneOf(sql`id`, [...new Set(added.map(line => line.benefit_id))])}`,
     )
     const owners = new Map(benefits.map(row => [row.id, row.organization_id]))
-    await addEntitlements(
+    const campaigns = await tx.all<{ id: string; number: number }>(
+      sql`select id, number from campaigns where ${isOneOf(sql`id`, [...new Set(added.flatMap(line => line.campaign_id ?? []))])}`,
+    )
+    const numbers = new Map(campaigns.map(row => [row.id, row.number]))
+    await insertEntitlements(
       tx,
       added.map(line => ({
         ...line,
         organization_id: owners.get(line.benefit_id) ?? '',
         fulfillment_status: lineStatus(line),
         last_updated: updatedAt(line),
+        campaign: numbers.get(line.campaign_id ?? ''),
       })),
     )
     const changed = changes.flatMap(({ line, row }) =>

@@ -1,5 +1,6 @@
 import type { TransferType } from '../../contract/resources/transfer.ts'
 import * as broadcasts from './broadcasts.ts'
+import * as campaigns from './campaigns.ts'
 import * as channels from './channels.ts'
 import { client } from './clients.ts'
 import { entitlement } from './entitlements.ts'
@@ -16,6 +17,7 @@ const ALL: { readonly [T in TransferType]: RowLines<T> | CommandLines<T> } = {
   ...channels,
   ...broadcasts,
   entitlement,
+  ...campaigns,
 }
 
 /** The declaration of each type of line. Callers pass a declaration only lines of its type. */

@@ -9,8 +9,8 @@
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { uuidBytes, uuidText } from '../../kit/uuid.ts'
-import { findNumbers } from '../commands/add-entitlements.ts'
 import { buildUniqueIndexes, dropIndexes } from '../commands/indexes.ts'
+import { findNumbers } from '../commands/insert-entitlements.ts'
 import type { Database, Transaction } from '../database.ts'
 import { Conflict } from '../errors.ts'
 import { insertRows } from '../insert-rows.ts'
@@ -38,7 +38,7 @@ export async function stageEntitlements(
   )
   await insertRows(
     tx,
-    'insert into staged_entitlements (timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)',
+    'insert into staged_entitlements (timestamp, id, last_updated, benefit, fulfilled, user_id, game_id, campaign_id)',
     lines,
     line => {
       const timestamp = Date.parse(line.timestamp)
@@ -50,6 +50,7 @@ export async function stageEntitlements(
         storedStatus(lineStatus(line)),
         line.user_id,
         line.game_id,
+        line.campaign_id ?? null,
       ]
     },
   )
@@ -75,7 +76,8 @@ async function createTables(tx: Transaction): Promise<void> {
   )
   await tx.run(
     sql`create temp table if not exists staged_entitlements (place integer primary key,
-        timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text)`,
+        timestamp integer, id blob, last_updated integer, benefit integer, fulfilled integer, user_id text, game_id text,
+        campaign_id text)`,
   )
 }
 
@@ -122,8 +124,10 @@ export async function addStagedEntitlements(tx: Transaction, { count }: { count:
           from staged_benefits s join benefits b on b.id = s.benefit_id
             join entitlement_benefits n on n.benefit_id = b.id
             join entitlement_organizations o on o.organization_id = b.organization_id)
-        insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
-        select b.organization, e.timestamp, e.id, e.last_updated, b.benefit, e.fulfilled, e.user_id, e.game_id
+        insert into organization_entitlements
+          (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id, campaign)
+        select b.organization, e.timestamp, e.id, e.last_updated, b.benefit, e.fulfilled, e.user_id, e.game_id,
+          (select number from campaigns c where c.id = e.campaign_id)
         from staged_entitlements e cross join numbered b on b.staged = e.benefit
         where true
         on conflict (organization, timestamp, id) do update

@@ -5,6 +5,7 @@ import { familyOf } from '../../../src/contract/operation.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import { onEachStore } from '../../support/server/each-store.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
+import { newCampaign, publishedCampaign } from '../drops/campaigns.ts'
 import { subscribe } from '../helix/subscriptions.ts'
 import { asOperator, naming, newOrganization, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
 
@@ -134,11 +135,13 @@ describeOperation(listAudit, { valid: server => asOperator(server) }, ({ ok, fai
 })
 
 /**
- * The demo's clock and faults change nothing that lasts: they live in the memory of the process and are gone with it. And
+ * The demo's clock, viewers and faults change nothing that lasts: they live in the memory of the process and are gone with it. And
  * its fresh start takes the log along.
  */
 const NOT_RECORDED = [
   'AdvanceClock',
+  'StartWatching',
+  'StopWatching',
   'PlanFault',
   'ClearFaults',
   'ClearRequests',
@@ -259,6 +262,32 @@ const CALLS: Record<string, Call> = {
   DeleteBenefit: async server => {
     const { id } = await newBenefit(server)
     return { path: `/benefits/${id}`, subject: `benefit/${id}`, ...deleted }
+  },
+  PutCampaign: async server => {
+    const { id } = await newCampaign(server)
+    return { path: `/campaigns/${id}`, body: { name: 'Renamed' }, subject: `campaign/${id}`, ...changed }
+  },
+  DeleteCampaign: async server => {
+    const { id } = await newCampaign(server)
+    return { path: `/campaigns/${id}`, subject: `campaign/${id}`, ...deleted }
+  },
+  PublishCampaign: async server => {
+    const { id } = await newCampaign(server)
+    return { path: `/campaigns/${id}/publish`, subject: `campaign/${id}`, ...changed }
+  },
+  StopCampaign: async server => {
+    const { id } = await publishedCampaign(server)
+    return { path: `/campaigns/${id}/stop`, subject: `campaign/${id}`, ...changed }
+  },
+  AddWatchedMinutes: async server => {
+    const [{ id }, { viewer }] = [await publishedCampaign(server), server.world]
+    const at = `/${id}/viewers/${viewer.id}/minutes`
+    return {
+      path: `/campaigns${at}`,
+      body: { add: 1 },
+      subject: `campaign/${id}/viewer/${viewer.id}`,
+      ...changed,
+    }
   },
   CreateClient: async () => ({
     path: '/clients',

@@ -7,6 +7,7 @@ import {
   putBenefit,
 } from '../../../src/contract/control/benefits.ts'
 import type { TestServer } from '../../support/server.ts'
+import { newCampaign } from '../drops/campaigns.ts'
 import { crudCalls, describeCrud, UUID_IDS } from './crud.ts'
 import { UNKNOWN_UUID, UUID } from './operator.ts'
 
@@ -72,6 +73,11 @@ describeCrud(operations, benefits, {
   list() {},
 
   remove({ fails }) {
+    fails('in_use', 'when a drop of a campaign has it', async server => {
+      const { drops } = await newCampaign(server)
+      return remove(server, drops[0].benefit_ids[0])
+    })
+
     fails('in_use', 'when it was granted to a user', async server => {
       const { viewer, game } = server.world
       const { id } = await make(server)

@@ -10,6 +10,7 @@ import {
 import { codeFor, redeem, register } from '../../support/browser/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
+import { newCampaign } from '../drops/campaigns.ts'
 import { crudCalls, describeCrud, TEXT_IDS } from './crud.ts'
 import { asOperator, expectEmpty, isGoodToken, UNKNOWN_UUID, walk } from './operator.ts'
 
@@ -62,6 +63,7 @@ describeCrud(operations, clients, {
         redirect_uris: [],
         implicit_grant: false,
         device_flow: false,
+        counts_watching: false,
       })
       expect(secret).toMatch(SECRET)
       expect((await logIn(server, client.id, secret)).status).toBe(200)
@@ -196,7 +198,15 @@ describeCrud(operations, clients, {
 
   list() {},
 
-  remove({ ok }) {
+  remove({ ok, fails }) {
+    fails('in_use', 'when a campaign links accounts with it', async server => {
+      const { client } = await newClient(server, { organization_id: server.world.organization.id })
+      await newCampaign(server, { link_client_id: client.id })
+      const answer = await remove(server, client.id)
+      expect((await get(server, client.id)).status).toBe(200)
+      return answer
+    })
+
     ok('ends every token of the client at once', async server => {
       const { client, secret } = await newClient(server)
       const { access_token: app } = (await logIn(server, client.id, secret)).body

@@ -311,7 +311,7 @@ describeOperation(
         where: { entitlement_id: '1' },
       },
       'the outcome broken_json of an operation without an answer': {
-        operation: 'SendHeartbeat',
+        operation: 'DeleteEventSubSubscription',
         outcome: 'broken_json',
       },
       'the outcome token_invalid of an operation without a token': {
@@ -389,7 +389,7 @@ describeOperation(
       ['bytes are given to another outcome', { operation: 'GetStreams', outcome: 'slow', bytes: 5 }, 'bytes'],
       [
         'an answer without a body is to be cut',
-        { operation: 'SendHeartbeat', outcome: 'answer_cut' },
+        { operation: 'DeleteEventSubSubscription', outcome: 'answer_cut' },
         'does not answer with JSON',
       ],
     ] as const)
@@ -671,12 +671,15 @@ for (const engine of engines) {
         'ClearRequests',
         'ListFaults',
         'ListRequests',
+        'ListWatching',
         'MintUserToken',
         'PlanFault',
         'ReadClock',
         'ReadWorld',
         'ResetWorld',
         'SaveSnapshot',
+        'StartWatching',
+        'StopWatching',
       ])
       for (const operation of absent) {
         const answer = await send(server, operation, asOperator(server, { body: operation.example.body }))

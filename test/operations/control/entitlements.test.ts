@@ -7,6 +7,7 @@ import {
 } from '../../../src/contract/control/entitlements.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
+import { newCampaign } from '../drops/campaigns.ts'
 import { asOperator, idsOf, naming, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -173,6 +174,29 @@ describeOperation(
       expect(await ofUser(server, user_id)).toEqual([])
       return answer
     })
+    ok('takes the campaign that it is granted in', async server => {
+      const campaign = await newCampaign(server)
+      const wanted = { ...lantern(server), campaign_id: campaign.id.toUpperCase() }
+      const { body } = await grant(server, [wanted])
+      const [row] = await server.execute(
+        `select number from campaigns where number = (select campaign from organization_entitlements order by timestamp desc limit 1)`,
+      )
+      const [known] = await server.execute(`select number from campaigns where id = '${campaign.id}'`)
+      expect([body.data.length, row]).toEqual([1, known])
+    })
+    fails('unknown_reference', 'when the campaign does not exist', server =>
+      naming(UNKNOWN_UUID, grant(server, [{ ...lantern(server), campaign_id: UNKNOWN_UUID }])),
+    )
+    fails(
+      'refused_reference',
+      "when the campaign is another organization's than the benefit",
+      async server => {
+        const organization_id = server.world.other_organization.id
+        const game_id = await foreignGame(server)
+        const campaign = await newCampaign(server, { organization_id, game_id, drops: [] })
+        return naming(campaign.id, grant(server, [{ ...lantern(server), campaign_id: campaign.id }]))
+      },
+    )
     fails('refused_reference', 'when there is no such day', server =>
       grant(server, [{ ...lantern(server), timestamp: '2026-04-31T12:00:00Z' }]),
     )

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { createGame, deleteGame, getGame, listGames, putGame } from '../../../src/contract/control/games.ts'
 import type { TestServer } from '../../support/server.ts'
+import { newCampaign } from '../drops/campaigns.ts'
 import { crudCalls, describeCrud, NUMBER_IDS } from './crud.ts'
 import { expectEmpty, idsOf, naming, newUser, shownStream, UNKNOWN_UUID, walk } from './operator.ts'
 
@@ -121,6 +122,11 @@ describeCrud(operations, games, {
       const answer = await remove(server, game.id)
       expect((await shownStream(server, user_id)).game_id).toBe(game.id)
       return answer
+    })
+    fails('in_use', 'when it has a campaign', async server => {
+      const game = await make(server)
+      await newCampaign(server, { game_id: game.id })
+      return remove(server, game.id)
     })
     fails('in_use', 'when it has entitlements', async server => {
       const { benefit, viewer } = server.world

@@ -11,6 +11,7 @@ import {
 } from '../../../src/contract/control/organizations.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
+import { newCampaign, newGame } from '../drops/campaigns.ts'
 import { crudCalls, describeCrud, UUID_IDS } from './crud.ts'
 import { asOperator, expectEmpty, idsOf, naming, newUser, UNKNOWN_UUID, UUID, walk } from './operator.ts'
 
@@ -97,6 +98,12 @@ describeCrud(operations, organizations, {
     })
 
     fails('not_found', 'when the id is not a UUID', server => remove(server, '42'))
+    fails('in_use', 'when it has a campaign', async server => {
+      const { id } = await newOrganization(server)
+      const game = await newGame(server, { organization_id: null })
+      await newCampaign(server, { organization_id: id, game_id: game.id, drops: [] })
+      return remove(server, id)
+    })
     for (const kind of ['games', 'benefits', 'clients']) {
       fails('in_use', `when it owns ${kind}`, async server => {
         const { id } = await newOrganization(server)

@@ -28,7 +28,8 @@ for (const engine of engines) {
         const failed: string[] = []
         for (const { id: name, method, path, example } of withIds) {
           const ask = { method, path: path.replace(/\{\w+\}/g, id), body: example.body }
-          const { status } = await server.call(asOperator(server, ask))
+          // What is public refuses the token of an operator before it looks at the id.
+          const { status } = await server.call(path.startsWith('/control/') ? asOperator(server, ask) : ask)
           if (!statuses.includes(status)) failed.push(`${name} answered ${status}`)
         }
         expect(failed).toEqual([])

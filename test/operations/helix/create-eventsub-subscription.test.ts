@@ -104,6 +104,7 @@ describeOperation(createEventSubSubscription, { valid }, ({ ok, fails }) => {
       moderator_user_id: broadcaster.id,
       user_id: broadcaster.id,
       organization_id: organization.id,
+      client_id: client.id,
     }
     for (const { type, version, condition: schema } of EVENT_TYPES) {
       const required = (schema.required ?? []) as string[]

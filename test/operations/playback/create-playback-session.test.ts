@@ -37,10 +37,24 @@ describeOperation(
       expect((await create(server, { login }, type)).status).toBe(200)
     })
 
-    ok('ignores tokens and costs no point of Helix', async server => {
-      const { login } = server.world.broadcaster
-      const answer = await send(server, createPlaybackSession, { body: { login }, token: 'not-a-token' })
-      expect(answer.status).toBe(200)
+    ok('earns drops with a user token of a client that counts watching, on a live stream', async server => {
+      const { client, viewer, broadcaster } = server.world
+      const earns = async (body: object, token?: string) => {
+        const answer = await send(server, createPlaybackSession, { body, ...(token && { token }) })
+        return [answer.status, answer.body.data[0].earns_drops]
+      }
+      const { login } = broadcaster
+      expect(await earns({ login })).toEqual([200, false])
+      for (const [counts_watching, expected] of [
+        [false, false],
+        [true, true],
+      ] as const) {
+        await server.control('PATCH', `/clients/${client.id}`, { counts_watching })
+        expect(await earns({ login }, viewer.token)).toEqual([200, expected])
+        expect(await earns({ login }, client.app_token)).toEqual([200, false])
+        const video_id = await latestVideo(server, broadcaster.id)
+        expect(await earns({ video_id }, viewer.token)).toEqual([200, false])
+      }
     })
 
     fails('not_exactly_one', 'without a login and a video', server => create(server, {}))

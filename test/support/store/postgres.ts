@@ -17,6 +17,8 @@ import { findBinaries } from './postgres-binaries.ts'
 export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
   readonly url: string
+  /** Ends all its processes at once, as a crash does, and starts it again. Returns when it answers. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -63,21 +65,23 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     fsync: durable ? 'on' : 'off',
     max_connections: 200,
   }
-  const server = Bun.spawn(
-    [
-      postgres,
-      '-D',
-      data,
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
-    {
-      ...identity,
-      cwd: folder,
-      env: { ...process.env, ...environment },
-      stdout: 'ignore',
-      stderr: 'ignore',
-    },
-  )
+  const spawn = () =>
+    Bun.spawn(
+      [
+        postgres,
+        '-D',
+        data,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      {
+        ...identity,
+        cwd: folder,
+        env: { ...process.env, ...environment },
+        stdout: 'ignore',
+        stderr: 'ignore',
+      },
+    )
+  let server = spawn()
   const remove = () => {
     for (const each of [data, folder]) rmSync(each, { recursive: true, force: true })
   }
@@ -92,6 +96,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   await createTemplate(url)
   return {
     url,
+    crash: async () => {
+      server.kill('SIGQUIT')
+      await server.exited
+      server = spawn()
+      await untilItAnswers(url, server)
+    },
     stop: async () => {
       server.kill('SIGINT')
       await server.exited

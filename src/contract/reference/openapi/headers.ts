@@ -46,6 +46,7 @@ const INPUT = text('JSON with the name of the wrong input, `field`, and what it 
 const ALWAYS: readonly HeaderName[] = ['Date', 'X-Request-Id', 'Cache-Control']
 const OF_FAMILY: Readonly<Record<Family, readonly HeaderName[]>> = {
   helix: ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset'],
+  drops: ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset'],
   oauth: [],
   playback: [],
   control: [],
@@ -60,14 +61,21 @@ export function headerComponents(): Json {
 
 /** The headers of a success. */
 export function headersOfSuccess(operation: Operation): Json {
-  return refer([
-    ...commonHeaders(operation),
-    ...(operation.cacheSeconds === undefined ? [] : (['Vary'] as const)),
-    ...(operation.answerFile === undefined
-      ? []
-      : (['Content-Disposition', 'X-Content-Type-Options'] as const)),
-  ])
+  const { cacheSeconds, answerFile, fileOnRequest } = operation
+  return {
+    ...refer([
+      ...commonHeaders(operation),
+      ...(cacheSeconds === undefined ? [] : (['Vary'] as const)),
+      ...(answerFile === undefined ? [] : OF_FILES),
+    ]),
+    ...(fileOnRequest && sometimesPresent(OF_FILES)),
+  }
 }
+
+const OF_FILES: readonly HeaderName[] = ['Content-Disposition', 'X-Content-Type-Options']
+
+const sometimesPresent = (names: readonly HeaderName[]): Json =>
+  Object.fromEntries(names.map(name => [name, { required: false, ...HEADERS[name] }]))
 
 /** The headers of a failure. Those that only some of its problems have are optional. */
 export function headersOfFailure(operation: Operation, names: readonly ProblemName[]): Json {
@@ -77,7 +85,7 @@ export function headersOfFailure(operation: Operation, names: readonly ProblemNa
   const sometimes = some.filter(name => !always.includes(name))
   return {
     ...refer([...commonHeaders(operation), 'Strand-Error', ...always]),
-    ...Object.fromEntries(sometimes.map(name => [name, { required: false, ...HEADERS[name] }])),
+    ...sometimesPresent(sometimes),
     ...(familyOf(operation) === 'control' &&
       names.some(name => 'input' in problems[name]) && {
         'Strand-Error-Input': { required: false, ...INPUT },

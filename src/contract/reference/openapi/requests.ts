@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { type BodyForm, familyOf, type Operation } from '../../operation.ts'
+import { type BodyForm, familyOf, hasBucket, type Operation } from '../../operation.ts'
 import { type Input, listInputs } from '../inputs.ts'
 import { linesContent } from './lines.ts'
 import { textOfParameter } from './parameter-texts.ts'
@@ -25,7 +25,7 @@ export function parameterComponents(strict: boolean): Json {
 export function describeParameters(operation: Operation, schemas: Schemas): readonly Json[] {
   const inputs = listInputs(operation).filter(({ place }) => !place.endsWith('body'))
   return [
-    ...(familyOf(operation) === 'helix' ? [{ $ref: '#/components/parameters/Client-Id' }] : []),
+    ...(hasBucket(familyOf(operation)) ? [{ $ref: '#/components/parameters/Client-Id' }] : []),
     ...inputs.map(each => describeParameter(each, operation, schemas)),
   ]
 }

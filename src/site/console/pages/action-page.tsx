@@ -2,27 +2,33 @@
 /** Actions: a form with the fields of the operation, a question before something is destroyed, and secrets shown once. */
 import type { AdminTable, FormAction } from '../../../contract/admin/resource.ts'
 import { methodName } from '../../../contract/operation.ts'
+import { uuid } from '../../../kit/id.ts'
 import type { Pairs } from '../../../kit/text.ts'
 import { Form, Hidden, Labelled } from '../../components/form.tsx'
 import { withQuery } from '../../format/with-query.ts'
 import { ConsoleCopy } from '../../islands/console-copy.tsx'
 import type { Page, PageAnswer } from '../../render/page.ts'
 import { isRefused } from '../../scripts/refused.ts'
-import { ControlledInput } from '../form.tsx'
+import { ControlledInput, RowsInput } from '../form.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
 import {
   actionFields,
   findKeyInput,
   type InputField,
   linesName,
+  ROW_ID,
+  type RowTexts,
   readInputs,
+  rowFieldName,
   startName,
+  textIn,
   valueText,
 } from '../input-fields.ts'
 import { toLabel } from '../labels.ts'
 import type { Input, OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
+import { PlainTable, TableFrame } from '../table.tsx'
 import type { Query } from './list-page.tsx'
 import { rowTitle } from './row-page.tsx'
 
@@ -38,23 +44,37 @@ export interface Target {
   readonly row: Row | undefined
 }
 
+interface GivenForm {
+  readonly given: Query
+  readonly violation?: string
+  readonly status?: number
+}
+
 export async function actionPage(
   desk: ConsoleContext,
   api: OperatorApi,
   target: Target,
-  { given, violation, status }: { given: Query; violation?: string; status?: number },
+  { given, ...refused }: GivenForm,
 ): Promise<Page> {
   const { resource, action, key, row } = target
   const { form } = action
   const references = new References(api)
   const fields = actionFields(action, key !== undefined)
+  const isAsked = form.shows !== undefined && fields.every(({ name, required }) => given[name] || !required)
+  const { violation, status, answer } = isAsked
+    ? await ask(api, target, given)
+    : { ...refused, answer: undefined }
   const start = form.edits && (await startingWith(api, target))
   // A value in the address, such as the member to remove, is part of the question.
   const isFixed = (field: InputField) => form.hidden && given[field.name] !== undefined
   const inputs = await Promise.all(
     fields.map(async field => {
       if (isFixed(field)) return <Hidden key={field.name} name={field.name} value={given[field.name]} />
-      const began = start && (given[startName(field.name)] ?? startText(field, start))
+      if (field.kind === 'rows') return rowsInput(references, field, given, start)
+      const listed = start?.[field.name]
+      if (Array.isArray(listed) && listed.length > MAX_LINES)
+        return <LongList key={field.name} field={field} count={listed.length} />
+      const began = start && (given[startName(field.name)] ?? (await startText(references, field, start)))
       return (
         <ControlledInput
           key={field.name}
@@ -82,7 +102,7 @@ export async function actionPage(
     status,
     body: (
       <div class="panel action">
-        <Form action={actionPath(target)} fields={{ proof: desk.proof }}>
+        <Form action={actionPath(target)} {...formValues(desk, target, given)}>
           <p class="quiet">{action.operation.summary}</p>
           {name !== undefined && (
             <p class="target">
@@ -105,13 +125,114 @@ export async function actionPage(
               {form.title}
             </button>
             <a class="button" href={back}>
-              Cancel
+              {form.shows ? 'Back' : 'Cancel'}
             </a>
           </div>
         </Form>
+        {answer && <Answer columns={form.shows ?? []} rows={answer} title={form.title} />}
       </div>
     ),
   })
+}
+
+/** What a form sends beside its fields. One that only asks is a link with parameters, and proves nothing. */
+function formValues(desk: ConsoleContext, { action }: Target, given: Query) {
+  const { generates, shows } = action.form
+  if (shows !== undefined) return { method: 'get' as const }
+  return { fields: { proof: desk.proof, ...(generates && { [generates]: given[generates] || uuid() }) } }
+}
+
+/** The answer of an operation that only reads. */
+async function ask(
+  api: OperatorApi,
+  target: Target,
+  given: Query,
+): Promise<{ violation?: string; status?: number; answer?: readonly Row[] }> {
+  const pairs = Object.entries(given).map(([name, value]) => [name, value ?? ''] as const)
+  try {
+    return { answer: (await api.rows(target.action.operation, await readInput(api, target, pairs))).data }
+  } catch (error) {
+    if (!isRefused(error)) throw error
+    return { violation: error.message, status: error.status }
+  }
+}
+
+const Answer = ({
+  columns,
+  rows,
+  title,
+}: {
+  columns: readonly string[]
+  rows: readonly Row[]
+  title: string
+}) => (
+  <TableFrame title={title}>
+    <PlainTable
+      columns={columns.map(
+        column => [toLabel(column), (row: Row) => <AnswerCell value={row[column]} />, 'wrap'] as const,
+      )}
+      items={rows}
+      itemKey={row => String(row[columns[0] ?? ''])}
+    />
+  </TableFrame>
+)
+
+/** Whether something holds stands out; names of rules become words. */
+function AnswerCell({ value }: { value: unknown }) {
+  if (typeof value === 'boolean')
+    return <span class={`status ${value ? 'good' : 'bad'}`}>{value ? 'yes' : 'no'}</span>
+  const text = String(value)
+  return <>{/^[a-z]+(_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text}</>
+}
+
+/** Longer lists are changed by a program: a form would be too large. */
+const MAX_LINES = 200
+
+const LongList = ({ field, count }: { field: InputField; count: number }) => (
+  <p class="field">
+    <span class="label">{field.label}</span>
+    <span class="hint">
+      {count.toLocaleString('en-US')} entries, too many for a form. The command line and the control API
+      change them.
+    </span>
+  </p>
+)
+
+/** Rows to fill in, below those that there are. */
+const EMPTY_ROWS = 3
+const MAX_EXAMPLES = 10
+
+/** The rows of a list of objects: as they were sent if the form was refused, otherwise as they are. */
+async function rowsInput(references: References, field: InputField, given: Query, start: Row | undefined) {
+  const sent: RowTexts[] = []
+  for (let row = 0; row < field.mostRows && given[rowFieldName(field.name, row, ROW_ID)]; row++)
+    sent.push(
+      Object.fromEntries(
+        field.fields.map(({ name }) => [name, given[rowFieldName(field.name, row, name)] ?? '']),
+      ),
+    )
+  const stored = start && (await startRows(references, field, start))
+  const known = sent.length > 0 ? sent : (stored ?? [])
+  const isRoom = sent.length === 0
+  const empty = Math.min(EMPTY_ROWS, field.mostRows - known.length)
+  const rows = isRoom ? [...known, ...Array.from({ length: empty }, () => ({ [ROW_ID]: uuid() }))] : known
+  const offers: Record<string, string[]> = {}
+  for (const { name } of field.fields)
+    offers[name] = (await references.offersFor(name)).slice(0, MAX_EXAMPLES).map(([, text]) => text)
+  const began = given[startName(field.name)] ?? (stored && JSON.stringify(stored))
+  return <RowsInput key={field.name} field={field} rows={rows} start={began} offers={offers} />
+}
+
+async function startRows(references: References, field: InputField, start: Row): Promise<RowTexts[]> {
+  const entries = start[field.name]
+  return Promise.all(
+    (Array.isArray(entries) ? (entries as Row[]) : []).map(async entry => {
+      const texts = field.fields.map(
+        async each => [each.name, (await startText(references, each, { ...start, ...entry })) ?? ''] as const,
+      )
+      return Object.fromEntries(await Promise.all(texts))
+    }),
+  )
 }
 
 /** Does what the form asks for. */
@@ -123,6 +244,7 @@ export async function submitAction(
 ): Promise<PageAnswer> {
   const { action } = target
   const given: Query = Object.fromEntries(form)
+  if (action.form.shows !== undefined) return actionPage(desk, api, target, { given })
   const again = (violation: string, status: number) =>
     actionPage(desk, api, target, { given, violation, status })
   const name = rowName(target)
@@ -141,20 +263,32 @@ export async function submitAction(
 }
 
 /** The inputs of the operation: the key of the row, and the fields of the form, with names resolved to ids. */
-async function readInput(api: OperatorApi, { action, key }: Target, form: Pairs): Promise<Input> {
+async function readInput(api: OperatorApi, { action, key, row }: Target, form: Pairs): Promise<Input> {
   const references = new References(api)
-  const { each } = action.form
+  const { each, generates } = action.form
   const fields = readInputs(actionFields(action, key !== undefined), form)
-  const resolved: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    const field = each !== undefined && name === linesName(each) ? each : name
-    if (typeof value === 'string') resolved[name] = await references.findId(field, value)
-    else if (Array.isArray(value))
-      resolved[name] = await Promise.all(value.map(one => references.findId(field, String(one))))
-    else resolved[name] = value
+  const organization = String(fields.organization_id ?? row?.organization_id ?? '')
+  const organization_id = organization && (await references.findId('organization_id', organization))
+  const resolve = async (field: string, value: unknown): Promise<unknown> => {
+    if (typeof value === 'string') return references.findId(field, value, organization_id)
+    if (Array.isArray(value)) return Promise.all(value.map(one => resolve(field, one)))
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).map(
+      async ([name, one]) => [name, await resolve(name, one)] as const,
+    )
+    return Object.fromEntries(await Promise.all(entries))
   }
+  const resolved: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields))
+    resolved[name] = await resolve(each !== undefined && name === linesName(each) ? each : name, value)
   const keyInput = findKeyInput(action)
-  const ofRow = key === undefined || keyInput === undefined ? {} : { [keyInput]: key }
+  const made = form.find(([name]) => name === generates)?.[1]
+  const ofRow =
+    generates !== undefined
+      ? { [generates]: made ?? '' }
+      : key === undefined || keyInput === undefined
+        ? {}
+        : { [keyInput]: key }
   if (action.bulk === undefined || each === undefined) return { ...ofRow, ...resolved }
   const { [linesName(each)]: lines, ...shared } = resolved
   const list = Array.isArray(lines) ? lines.map(one => ({ ...shared, [each]: one })) : []
@@ -169,9 +303,16 @@ async function startingWith(api: OperatorApi, { action, key, row }: Target): Pro
   return found ?? {}
 }
 
-/** A password has no value to start with: what is left empty stays as it is. */
-const startText = ({ name, kind }: InputField, start: Row): string | undefined =>
-  kind === 'secret' || !Object.hasOwn(start, name) ? undefined : valueText(start[name])
+/** A password has no value to start with: what is left empty stays as it is. Lists of ids start as lists of names. */
+async function startText(references: References, field: InputField, start: Row): Promise<string | undefined> {
+  const { name, kind } = field
+  if (kind === 'secret' || !Object.hasOwn(start, name)) return undefined
+  const value = start[name]
+  if (kind !== 'lines' || !Array.isArray(value)) return textIn(field, valueText(value))
+  const { organization_id } = start
+  const owner = typeof organization_id === 'string' ? organization_id : undefined
+  return valueText(await Promise.all(value.map(each => references.findText(name, String(each), owner))))
+}
 
 const rowName = ({ resource, key, row }: Target): string | undefined =>
   row === undefined ? key : rowTitle(resource, row)

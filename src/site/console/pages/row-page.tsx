@@ -6,13 +6,13 @@ import { methodName } from '../../../contract/operation.ts'
 import { withQuery } from '../../format/with-query.ts'
 import type { Page } from '../../render/page.ts'
 import { unlessRefused } from '../../scripts/refused.ts'
-import { Cell, FactList, type Names } from '../cells.tsx'
+import { Cell, FactList, isNumber, type Names } from '../cells.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
 import { toLabel } from '../labels.ts'
 import type { OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
-import { Table } from '../table.tsx'
+import { PlainTable, Table, TableFrame } from '../table.tsx'
 import { doneText } from './list-page.tsx'
 
 /** Rows of a part; the rest is on the page of its resource. */
@@ -35,6 +35,16 @@ export async function rowPage(
   const key = String(row[resource.key])
   const references = new References(api)
   const names = await references.namesIn([row], Object.keys(row))
+  const lists = await Promise.all(
+    listNames(row).map(async field => (
+      <div key={field} class="part" data-live={`list-${field}`}>
+        <div class="part-heading">
+          <h2>{toLabel(field)}</h2>
+        </div>
+        {await renderList(references, entriesIn(row, field), { title: toLabel(field) })}
+      </div>
+    )),
+  )
   const parts = await Promise.all(
     (resource.parts ?? []).map(part => renderPart(part, { desk, api, references, resource, key })),
   )
@@ -60,6 +70,7 @@ export async function rowPage(
         <section class="panel" data-live="facts" aria-label="Fields">
           <Facts row={row} names={names} />
         </section>
+        {lists}
         {parts}
       </>
     ),
@@ -69,7 +80,7 @@ export async function rowPage(
 const Facts = ({ row, names, without }: { row: Row; names: Names; without?: string }) => (
   <FactList
     facts={Object.keys(row)
-      .filter(field => field !== without && !isShownBeside(field, row))
+      .filter(field => field !== without && !isShownBeside(field, row) && !isListOfObjects(row[field]))
       .map(field => [
         toLabel(field),
         field === 'id' ? (
@@ -80,6 +91,63 @@ const Facts = ({ row, names, without }: { row: Row; names: Names; without?: stri
       ])}
   />
 )
+
+const isListOfObjects = (value: unknown): value is Row[] =>
+  Array.isArray(value) && typeof value[0] === 'object'
+
+/** Fields with a list of objects, which is a table below the others. */
+const listNames = (row: Row): string[] => Object.keys(row).filter(field => isListOfObjects(row[field]))
+
+const entriesIn = (row: Row, field: string): Row[] => row[field] as Row[]
+
+interface ListOptions {
+  readonly title: string
+  readonly columns?: readonly string[] | undefined
+  /** The fields that are a part of this number. */
+  readonly shares?: { readonly whole: number; readonly fields: readonly string[] } | undefined
+}
+
+async function renderList(references: References, rows: readonly Row[], options: ListOptions) {
+  const { title, columns = Object.keys(rows[0] ?? {}).sort(idLast), shares } = options
+  const names = await references.namesIn(rows, columns)
+  const first = columns[0] ?? ''
+  return (
+    <TableFrame title={title}>
+      <PlainTable
+        columns={columns.map(column => [
+          toLabel(column),
+          (row: Row) =>
+            shares?.fields.includes(column) ? (
+              <Share count={Number(row[column])} whole={shares.whole} />
+            ) : (
+              <Cell field={column} row={row} names={names} />
+            ),
+          isNumber(column) ? ('number' as const) : undefined,
+        ])}
+        items={rows}
+        itemKey={row => String(row.id ?? row[first])}
+      />
+    </TableFrame>
+  )
+}
+
+const idLast = (a: string, b: string): number => Number(a === 'id') - Number(b === 'id')
+
+/** A number as a part of another, with a bar. */
+function Share({ count, whole }: { count: number; whole: number }) {
+  const percent = whole === 0 ? 0 : Math.round((count / whole) * 100)
+  return (
+    <span class="share-of num">
+      <span>
+        {count.toLocaleString('en-US')} <span class="quiet">{percent}%</span>
+      </span>
+      <svg aria-hidden="true">
+        <rect class="all" width="100%" height="100%" rx="3" />
+        <rect class="part-of" width={`${Math.min(100, percent)}%`} height="100%" rx="3" />
+      </svg>
+    </span>
+  )
+}
 
 /** Of no use here: always empty, or a template. */
 const HIDDEN: ReadonlySet<string> = new Set(['tag_ids', 'thumbnail_url', 'user_login'])
@@ -126,6 +194,20 @@ async function renderPart(part: Part, context: PartContext) {
       {!isList && first !== undefined ? (
         <div class="panel">
           <Facts row={first} names={names} without={part.by} />
+          {
+            await Promise.all(
+              listNames(first).map(field =>
+                renderList(references, entriesIn(first, field), {
+                  title: part.title,
+                  columns: part.columns,
+                  shares: part.shares && {
+                    whole: Number(first[part.shares.of]),
+                    fields: part.shares.fields,
+                  },
+                }),
+              ),
+            )
+          }
         </div>
       ) : rows.length === 0 ? (
         <p class="empty">None.</p>
