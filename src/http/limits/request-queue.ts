@@ -6,7 +6,7 @@
  *
  * - The store. A read that has to wait for it holds one of `PLACES`. Writes hold none: the store bounds them itself, and a
  *   place held while a body arrives could be held by a caller who sends it slowly.
- * - The thread that answers. If it has not come round to its timers for `TURN_MILLISECONDS`, it has more in front of it
+ * - The thread that answers. If it has not come round to its timers for `LATE_MILLISECONDS`, it has more in front of it
  *   than it can do, whatever that is.
  *
  * A request that meets either waits here, before its token or input is looked at, first come, first served. After
@@ -14,17 +14,18 @@
  * repeating at once costs as much as the work. If only a `FEW` wait, and for the thread alone, the machine is slow rather than
  * overloaded, for instance while a visitor loads a page with its pictures; they may wait longer. The waiting requests are begun
  * when a place is free, or at the next tick, for `TURN_MILLISECONDS` at a time, so that what never waits (health checks, the
- * control API) is answered in between.
+ * control API) is answered in between, and what arrives is seen early enough to be refused in time.
  */
 import { Fifo } from '../../kit/queues/fifo.ts'
 import type { Log } from '../../kit/telemetry/log.ts'
 import type { Measured, Metrics } from '../../kit/telemetry/metrics.ts'
 
 const PLACES = 128
-const MAX_WAIT_MILLISECONDS = 650
+const MAX_WAIT_MILLISECONDS = 600
 const FEW = 128
 const MAX_WAIT_OF_FEW_MILLISECONDS = 5000
-const TURN_MILLISECONDS = 50
+const LATE_MILLISECONDS = 50
+const TURN_MILLISECONDS = 20
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
 /** More cannot be begun within the time that they may wait. */
@@ -66,7 +67,7 @@ export class RequestQueue implements Measured {
     if (this.#timer === undefined) this.#beginTicking(now)
     this.#hasHadRequests = true
     const queue = need === 'place' ? this.#forPlace : this.#forThread
-    if (queue.length === 0 && now - this.#turnBegan < TURN_MILLISECONDS && this.#take(need)) return work()
+    if (queue.length === 0 && now - this.#turnBegan < LATE_MILLISECONDS && this.#take(need)) return work()
     if (queue.length >= MAX_WAITING) return this.#refuse(refuse)
     return new Promise((resolve, reject) => {
       const settle = (answer: () => T | Promise<T>) => {
