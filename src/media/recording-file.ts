@@ -9,7 +9,7 @@
  * before the `moov`. Opening a closed one writes `free` back, and then cuts the `moov` off.
  *
  * The fragments of a file are found from its start. What follows the last whole one is cut off: half a fragment, an init segment
- * without a fragment, a `moov` of a file that was not closed to its end, or zeros that a power loss has left.
+ * without a fragment, a `moov` of a file that was not closed to its end, or a fragment in which a power loss has left zeros.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -35,6 +35,10 @@ const MARK_AT = FILE_TYPE.length
 /** What is read at a time: most fragments describe their samples in less. */
 const READ_BYTES = 8 * 1024
 const WRITE_BYTES = 1024 * 1024
+const SECTOR = 512
+const NO_BYTES = Buffer.alloc(SECTOR)
+/** More than a segment, at whose end the file is synced. */
+const MAX_UNSYNCED_BYTES = 64 * WRITE_BYTES
 
 /** What a file consists of, in order. */
 export type FileItem =
@@ -60,13 +64,41 @@ export async function isClosed(handle: FileHandle): Promise<boolean> {
   return (await closedEnd(handle)) !== undefined
 }
 
-/** Turns a closed recording into one that can be continued. */
+/** Makes a recording ready to be continued: opens a closed one, and cuts an interrupted one where a power loss left a hole. */
 export async function reopen(handle: FileHandle): Promise<void> {
   const end = await closedEnd(handle)
-  if (end === undefined) return
+  if (end === undefined) {
+    await cutAtHole(handle)
+    return
+  }
   await handle.write(OPEN, 0, OPEN.length, MARK_AT)
   await handle.sync()
+  await cutAt(handle, end)
+}
+
+/** What is appended afterwards must not have bytes of before in it, should the power fail before it is on disk. */
+export async function cutAt(handle: FileHandle, end: number): Promise<void> {
   await handle.truncate(end)
+  await handle.sync()
+}
+
+/**
+ * A disk writes what was not synced in any order, so a fragment can be there with sectors of zeros. No codec writes as many
+ * zeros in a row.
+ */
+async function cutAtHole(handle: FileHandle): Promise<void> {
+  const { size } = await handle.stat()
+  const sectors = Buffer.allocUnsafe(WRITE_BYTES)
+  const start = Math.max(0, size - MAX_UNSYNCED_BYTES)
+  for (let at = start - (start % SECTOR); at < size; at += sectors.length) {
+    const { bytesRead } = await handle.read(sectors, 0, sectors.length, at)
+    for (let sector = 0; sector < bytesRead; sector += SECTOR) {
+      const bytes = sectors.subarray(sector, Math.min(sector + SECTOR, bytesRead))
+      if (!NO_BYTES.subarray(0, bytes.length).equals(bytes)) continue
+      await cutAt(handle, at + sector)
+      return
+    }
+  }
 }
 
 /**

@@ -22,6 +22,7 @@ import { fragmentSpan, HEADER_BYTES, readFragment, readHeader, writeTime } from 
 import { RecordingClock } from './recording-clock.ts'
 import {
   createRecordingFile,
+  cutAt,
   FILE_START,
   type FileItem,
   readItems,
@@ -107,7 +108,7 @@ export class Recording {
         await rm(options.file, { force: true })
         return undefined
       }
-      await handle.truncate(end)
+      await cutAt(handle, end)
       recording.#handle = handle
       recording.#written = end
       recording.#queued = end
