@@ -89,9 +89,7 @@ describe('a recording after a power loss', () => {
       let recording = new Recording(recordingOptions(file))
       new RecordedPublisher(recording).play(9, { bytes: FRAME_BYTES }).end()
       await recording.close()
-      const again = await Recording.reopen(recordingOptions(file))
-      assertDefined(again, 'the recording that was closed')
-      recording = again
+      recording = assertDefined(await Recording.reopen(recordingOptions(file)), 'the recording')
       new RecordedPublisher(recording, 9000).play(9, { bytes: FRAME_BYTES }).end()
       await recording.close()
     })

@@ -160,7 +160,7 @@ test('four hours are closed without holding the main thread for more than 50 ms'
         ...{ compositionOffset: (frame % 4) * 1500, isKey: frame === 0 },
       }))
       const audio = Array.from({ length: sounds }, () => ({
-        data: Buffer.alloc(9),
+        data: Buffer.alloc(9, 1),
         duration: 1000,
         compositionOffset: 0,
         isKey: true,
