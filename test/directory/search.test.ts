@@ -89,7 +89,7 @@ describe('searches in the directory', () => {
           if (each.kind === 'put') {
             const { n, login, name, title, tags, game, viewers } = each
             // No two users have the same login.
-            const names = { user_login: `${login}${n}`, user_name: name }
+            const names = { user_login: `${login}_${n}`, user_name: name }
             world.put(n, { ...names, title, tags, game_id: game, game_name: game, viewer_count: viewers })
           } else if (each.kind === 'end') world.end(each.n)
           else if (each.kind === 'restart') node.restart(each.entries)
