@@ -21,11 +21,11 @@ import type { Log } from '../../kit/telemetry/log.ts'
 import type { Measured, Metrics } from '../../kit/telemetry/metrics.ts'
 
 const PLACES = 128
-const MAX_WAIT_MILLISECONDS = 600
+const MAX_WAIT_MILLISECONDS = 680
 const FEW = 128
 const MAX_WAIT_OF_FEW_MILLISECONDS = 5000
 const LATE_MILLISECONDS = 50
-const TURN_MILLISECONDS = 20
+const TURN_MILLISECONDS = 40
 /** While requests arrive, the thread notes this often that it came round. */
 const TICK_MILLISECONDS = 20
 /** More cannot be begun within the time that they may wait. */
