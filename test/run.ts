@@ -131,34 +131,54 @@ const SLOW = {
   ],
 }
 
-/** They count what is late, so they run after all others. */
+/** They count what is late, so they run after all others, one at a time. */
 const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live'].map(
   name => `./test/${name}.full.ts`,
 )
 
 /**
- * What `--brief` leaves out: trials that repeat with more programs, data or time what others show. They run before a
- * release, and when a change touches them.
+ * What `--brief` leaves out: trials that repeat with more programs, data, kills or time what others or the rig show. They run
+ * before a release, and when a change touches them.
  */
 const LONG = [
   'build/install',
   'cli/failing-workers',
+  'cli/terminal',
   'cli/transfer',
   'contract/tools',
+  'deploy/broadcasts-on-nodes',
+  'deploy/recordings-on-nodes',
+  'directory/churn',
+  'disk/checkpoints',
+  'disk/deadline',
   'disk/planted-bugs',
   'domain/marker-export/readers',
+  'events/backlog',
+  'events/kill',
   'events/many-sockets',
+  'events/receivers',
+  'events/two-nodes',
+  'examples/exactly-once',
   'examples/examples',
+  'http/endless-bodies',
   'http/odd-text',
+  'ingest/nginx-rtmp',
+  'ingest/node-media-server',
+  'maintenance/clock-jumps',
   'maintenance/key-replacement',
   'media/ffmpeg-outages',
   'media/live-formats',
   'media/long-recording',
   'media/mutations',
   'properties',
+  'site/login-flood',
   'site/odd-fields',
   'store/both-stores',
+  'store/migration-under-load',
+  'store/older-timeline',
   'store/partitioned-by-hand',
+  'store/postgres-hosts',
+  'testing/slow-fault',
   'transfer/round-trip',
 ].map(name => `./test/${name}.full.ts`)
 
@@ -216,7 +236,7 @@ const together = files.filter(file => !ALONE.includes(file))
 const alone = files.filter(file => ALONE.includes(file))
 const runs: { code: number; report: string }[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + (isFull ? 3 : 2)))
-if (alone.length > 0) runs.push(await runFiles(alone, availableParallelism()))
+if (alone.length > 0) runs.push(await runFiles(alone, 1))
 await postgres?.stop()
 
 const count = (word: string) =>
