@@ -31,6 +31,8 @@ export interface FieldDescription {
   readonly nameIn?: string
   /** The value is a name, and this field of the same row is its id. */
   readonly idIn?: string
+  /** Shown beside the value, if there is one: it is an exception that must be seen. */
+  readonly badge?: string
   /** What a filter takes, by example. */
   readonly placeholder?: string
   /** On a narrow terminal, texts are cut to this width at least. */
@@ -155,6 +157,9 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   status: { kind: 'status', cutTo: 9 },
   stopped_at: { label: 'Stopped', kind: 'time' },
   subject: { kind: 'subject', cutTo: 9, placeholder: 'user/141981764' },
+  suspended_at: { label: 'Suspended', kind: 'time', badge: 'suspended', omitRank: 1 },
+  suspension_reason: { label: 'Reason for the suspension', heading: 'REASON' },
+  reason: { meaning: 'why, for other operators' },
   tags: { meaning: 'tag of the channel' },
   times: { label: 'Calls', heading: 'TIMES', kind: 'number' },
   timestamp: { label: 'Granted', kind: 'time', omitRank: 1 },

@@ -16,6 +16,11 @@ export const Email = Type.String({
   examples: ['otter@example.com'],
 })
 
+export const SuspensionReason = Type.String({
+  maxLength: 300,
+  description: 'For other operators; the user does not see it.',
+})
+
 /** What operators may set of a user, in requests and imports, beside the login. */
 export const userSettings = optional({
   display_name: DisplayName,
@@ -35,6 +40,8 @@ export const User = resource('User', 'A user, as the control API shows it.', {
   broadcaster_type: Type.Enum(BROADCASTER_TYPES),
   email: orNull(Type.String()),
   created_at: TimeMillis,
+  suspended_at: orNull(TimeMillis, 'Null: not suspended.'),
+  suspension_reason: Type.String({ description: 'For operators; empty if none was given.' }),
 })
 export type User = Static<typeof User>
 
@@ -46,4 +53,6 @@ export const exampleUser: User = {
   broadcaster_type: 'affiliate',
   email: 'otter@example.com',
   created_at: '2026-02-01T09:30:00.000Z',
+  suspended_at: null,
+  suspension_reason: '',
 }

@@ -1,6 +1,14 @@
 import type { Static } from 'typebox'
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
-import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  suspendUser,
+  unsuspendUser,
+} from '../../contract/control/users.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
@@ -55,6 +63,15 @@ export const handleListUsers = implement(listUsers, async ({ query, window, pagi
     return { data: user === undefined ? [] : [user], pagination: {} }
   }
   return answerPage(await store.users.page(window), decimalSortKey, paginate)
+})
+
+export const handleSuspendUser = implement(suspendUser, async ({ params, body }, { store, clock }) =>
+  answerOne(await store.commands.suspendUser({ id: params.user_id, ...body, now: clock.now() })),
+)
+
+export const handleUnsuspendUser = implement(unsuspendUser, async ({ params }, { store }) => {
+  const user = await store.commands.unsuspendUser({ id: params.user_id })
+  return isRefusal(user) ? user : undefined
 })
 
 export const handleDeleteUser = implement(deleteUser, ({ params }, { store, clock }) =>

@@ -30,7 +30,7 @@ export function parseChannelPath(path: string): string | undefined {
 
 export const showChannel: PageHandler = async (browser, services: ChannelServices) => {
   const { store, clock, mediaUrl } = services
-  const user = await store.users.withLogin(parseChannelPath(browser.path) ?? '')
+  const user = await store.users.activeWithLogin(parseChannelPath(browser.path) ?? '')
   // Programs that follow a wrong path get the error of the API.
   if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
   if (user === undefined)

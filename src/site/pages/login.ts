@@ -75,6 +75,8 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   if (opened instanceof PasswordsBusy) return withRetryAfter(again(BUSY, 503), opened.retryAfterSeconds)
   if (opened === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
   if (opened === 'wrong') return again(INCORRECT, 401)
+  // Only who knows the password learns of it.
+  if (opened.suspended_at !== null) return again(SUSPENDED, 403)
   await endCurrentSession(browser, services)
   const { id, password_hash } = opened
   if (password_hash === null || !(await logIn(browser, services, { id, password_hash })))
@@ -82,6 +84,7 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   return { goTo: next }
 }
 
+const SUSPENDED = 'This account is suspended. Ask the operator of this server about it.'
 const INCORRECT = 'Incorrect user name or password.'
 export const BUSY = 'Too many passwords are being checked right now. Try again in a few seconds.'
 

@@ -15,8 +15,8 @@ interface NewSession {
 }
 
 /**
- * Starts a session of a user whose password was checked. That takes a while: if the password has been changed meanwhile, the
- * session is refused, because the change has ended all others.
+ * Starts a session of a user whose password was checked. That takes a while: if the password has been changed meanwhile, or the
+ * user suspended, the session is refused, because the change has ended all others.
  */
 export async function startSession(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function startSession(
   const { session } = args
   await tx.lock(sql`select id from users where id = ${session.user_id}`, 'users')
   const user = await tx.get<{ password_hash: string | null }>(
-    sql`select password_hash from users where id = ${session.user_id}`,
+    sql`select password_hash from users where id = ${session.user_id} and suspended_at is null`,
   )
   if (user === undefined || user.password_hash !== args.password_hash)
     return refuse('not_found', 'user', session.user_id)
@@ -84,8 +84,11 @@ export async function setPassword(tx: Transaction, args: NewPassword) {
   return undefined
 }
 
-/** A password is changed to lock out anyone who knows the old one: ends all other sessions and all tokens. */
-async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
+/**
+ * Ends all other sessions and all tokens: a password is changed to lock out anyone who knows the old one, and a user is
+ * suspended.
+ */
+export async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${user_id} and id <> ${keep}`)
   publishEnd(tx, user_id)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id}`)

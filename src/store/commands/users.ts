@@ -16,6 +16,8 @@ import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
 import { endRunningStream, publishStreams } from './streams.ts'
+import { endPresence } from './suspensions.ts'
+import { loggable, userSubject } from './user-records.ts'
 
 /** A stream key to be stored: sealed for reading it back, hashed for lookup at ingest. */
 export interface StoredStreamKey {
@@ -54,6 +56,9 @@ export async function putUser(
   const { password_hash } = args
   await userColumns.update(tx, user)
   if (password_hash !== undefined) await setPassword(tx, { user_id: user.id, password_hash })
+  // An import may suspend a user.
+  if (before.suspended_at === null && user.suspended_at !== null)
+    await endPresence(tx, { user_id: user.id, now: args.now })
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   const email = user.email === before.email ? {} : { email: 'changed' }
@@ -106,6 +111,8 @@ function newUser({ id, login, now, ...fields }: NewUser): User {
     broadcaster_type: '',
     email: null,
     created_at: isoMillis(now),
+    suspended_at: null,
+    suspension_reason: '',
   }
   return changed(fresh, fields)
 }
@@ -124,11 +131,6 @@ export async function describeUser(
   await emitUserUpdate(tx, before, user)
   return user
 }
-
-const userSubject = ({ id }: { id: string }): string => `user/${id}`
-
-/** The audit log outlives the user, so it never contains the address. */
-const loggable = ({ email: _, ...user }: User) => user
 
 /** The audit record of a user that is created or changed. */
 const recorded = (user: User, password_hash: string | undefined) => ({

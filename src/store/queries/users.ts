@@ -17,6 +17,8 @@ export const userColumns = new Columns<User>(
     broadcaster_type: plain,
     email: plain,
     created_at: plain,
+    suspended_at: plain,
+    suspension_reason: plain,
   },
   { display_name_normalized: ({ display_name }) => normalizeName(display_name) },
 )
@@ -25,9 +27,14 @@ const { select } = userColumns
 export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${select} where id = ${id}`),
   withLogin: (login: string) => db.get<User>(sql`${select} where login = ${login.toLowerCase()}`),
-  withIds: (ids: readonly string[]) => db.all<User>(sql`${select} where ${isOneOf(sql`id`, ids)}`),
-  withLogins: (logins: readonly string[]) =>
-    db.all<User>(sql`${select} where ${isOneOf(sql`login`, logins)}`),
+  /** Unless the user is suspended: for everyone but operators there is no such user then (D-270). */
+  activeWithLogin: (login: string) =>
+    db.get<User>(sql`${select} where login = ${login.toLowerCase()} and suspended_at is null`),
+  /** Those that are not suspended. */
+  activeWithIds: (ids: readonly string[]) =>
+    db.all<User>(sql`${select} where ${isOneOf(sql`id`, ids)} and suspended_at is null`),
+  activeWithLogins: (logins: readonly string[]) =>
+    db.all<User>(sql`${select} where ${isOneOf(sql`login`, logins)} and suspended_at is null`),
   page: (window: PageRequest): Promise<Page<User>> =>
     keysetPage<User>(db, { select, order: BY_NUMBER, window }),
 })

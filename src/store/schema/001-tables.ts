@@ -28,8 +28,11 @@ create table if not exists users (
   broadcaster_type ${key} not null default '',
   email text,
   password_hash text,
-  created_at ${key} not null
+  created_at ${key} not null,
+  suspended_at ${key},
+  suspension_reason text not null default ''
 );
+create index if not exists users_suspended on users (id) where suspended_at is not null;
 create index if not exists users_by_number on users (length(id), id);
 create index if not exists users_by_display_name on users (display_name_normalized, login)
   where ${OTHER_NAME};

@@ -1,12 +1,21 @@
 import { expect } from 'bun:test'
 import { passwords } from '../../../src/auth/passwords.ts'
-import { createUser, deleteUser, getUser, listUsers, putUser } from '../../../src/contract/control/users.ts'
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  suspendUser,
+  unsuspendUser,
+} from '../../../src/contract/control/users.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
   asOperator,
   byNumber,
   expectEmpty,
+  exported,
   idsOf,
   isGoodToken,
   naming,
@@ -69,6 +78,8 @@ describeOperation(
           broadcaster_type: '',
           email: null,
           created_at: expect.stringMatching(TIME),
+          suspended_at: null,
+          suspension_reason: '',
         },
       ])
       expect((await get(server, body.data[0].id)).body).toEqual(body)
@@ -294,6 +305,8 @@ describeOperation(
         'broadcaster_type',
         'email',
         'created_at',
+        'suspended_at',
+        'suspension_reason',
       ])
       expect(body.data[0]).toMatchObject({ id: broadcaster.id, login: broadcaster.login })
     })
@@ -425,6 +438,127 @@ describeOperation(
       const user = await newUser(server)
       await remove(server, user.id)
       return remove(server, user.id)
+    })
+  },
+)
+
+const suspensionOf = (id: string) => `${at(id)}/suspension`
+const suspend = (server: TestServer, id: string, body: object = {}) =>
+  send(server, suspendUser, asOperator(server, { path: suspensionOf(id), body }))
+const unsuspend = (server: TestServer, id: string) =>
+  send(server, unsuspendUser, asOperator(server, { path: suspensionOf(id) }))
+
+/** The latest rows of the audit log about a user, without what every row has. */
+const audited = async (server: TestServer, id: string) =>
+  (await server.control('GET', `/audit?subject=user/${id}&first=2`)).map(
+    ({ operation, before, after }: Record<string, never>) => ({ operation, before, after }),
+  )
+
+describeOperation(
+  suspendUser,
+  {
+    valid: async server =>
+      asOperator(server, { path: suspensionOf((await newUser(server)).id), body: { reason: 'spam' } }),
+  },
+  ({ ok, fails }) => {
+    ok('shows since when and why, and the audit log has both', async server => {
+      const user = await newUser(server)
+      const { body } = await suspend(server, user.id, { reason: 'Sells accounts.' })
+      const suspended_at = expect.stringMatching(TIME)
+      const changes = { suspended_at, suspension_reason: 'Sells accounts.' }
+      expect(body.data).toEqual([{ ...user, ...changes }])
+      expect((await get(server, user.id)).body).toEqual(body)
+      expect((await list(server, { login: user.login })).body.data).toEqual(body.data)
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'SuspendUser',
+        before: { suspended_at: null, suspension_reason: '' },
+        after: changes,
+      })
+    })
+
+    ok('a repeat keeps the time, and changes the reason if one is given', async server => {
+      const user = await newUser(server)
+      const [first] = (await suspend(server, user.id, { reason: 'spam' })).body.data
+      expect((await suspend(server, user.id)).body.data).toEqual([first])
+      const [again] = (await suspend(server, user.id, { reason: 'more spam' })).body.data
+      expect(again).toEqual({ ...first, suspension_reason: 'more spam' })
+    })
+
+    ok('ends the stream, whose video stays', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      await suspend(server, user.id)
+      expect(await shownStream(server, user.id)).toBeUndefined()
+      const [video] = await server.control('GET', `/videos?user_id=${user.id}`)
+      expect(video).toMatchObject({ is_live: false, ended_at: expect.any(String) })
+    })
+
+    ok('orders that the publisher be disconnected', async server => {
+      const user = await newUser(server)
+      const { store } = server.strand.services
+      const session = { adapter: 'srs', server: 'reef', session: crypto.randomUUID() }
+      const ids = { user_id: user.id, stream_id: user.id, video_id: user.id, watch_url: null }
+      await store.commands.openSession({ ...session, ...ids, now: Date.now() })
+      await suspend(server, user.id)
+      expect((await store.mediaServers.session(session))?.dismissed_at).toBeString()
+    })
+
+    ok('a user in an import may be suspended: that is exported, and ends the stream', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      const suspended_at = '2026-03-01T12:00:00.250Z'
+      const line = { type: 'user', id: user.id, login: user.login, suspended_at, suspension_reason: 'spam' }
+      const imported = await server.call(
+        asOperator(server, {
+          method: 'POST',
+          path: '/control/import',
+          rawBody: `${JSON.stringify(line)}\n`,
+          headers: { 'Content-Type': 'application/x-ndjson' },
+        }),
+      )
+      expect(imported.status).toBe(200)
+      expect((await get(server, user.id)).body.data[0]).toMatchObject({ suspended_at })
+      expect(await shownStream(server, user.id)).toBeUndefined()
+      const lines = await exported(server, 'user')
+      expect(lines.find(({ id }) => id === user.id)).toMatchObject({
+        suspended_at,
+        suspension_reason: 'spam',
+      })
+    })
+
+    fails('not_found', 'when there is no such user', server => naming('999', suspend(server, '999')))
+    fails('malformed_parameter', 'when the reason has 301 characters', async server =>
+      naming('reason', suspend(server, (await newUser(server)).id, { reason: 'x'.repeat(301) })),
+    )
+  },
+)
+
+describeOperation(
+  unsuspendUser,
+  {
+    valid: async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id)
+      return asOperator(server, { path: suspensionOf(user.id) })
+    },
+  },
+  ({ ok, fails }) => {
+    ok('the user is as before, and the audit log has the end', async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id, { reason: 'spam' })
+      expectEmpty(await unsuspend(server, user.id))
+      expect((await get(server, user.id)).body.data).toEqual([user])
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'UnsuspendUser',
+        after: { suspended_at: null },
+      })
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      expect(await shownStream(server, user.id)).toBeDefined()
+    })
+    fails('not_found', 'when there is no such user', server => naming('999', unsuspend(server, '999')))
+    fails('not_suspended', 'when the user is not suspended', async server => {
+      const user = await newUser(server)
+      return naming(user.login, unsuspend(server, user.id))
     })
   },
 )
