@@ -19,6 +19,7 @@ import { showDropsChannels } from './pages/drops-channels.ts'
 import { submitFollow } from './pages/follow.ts'
 import { showHome } from './pages/home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './pages/login.ts'
+import { showNewPassword, submitNewPassword } from './pages/new-password.ts'
 import { showSuggestions } from './pages/search.ts'
 import { submitToken } from './pages/token.ts'
 import { showVideo } from './pages/video.ts'
@@ -58,6 +59,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/account/disconnect': { POST: submitDisconnect },
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
+  '/account/new-password': { GET: showNewPassword, POST: submitNewPassword },
   '/follow': { POST: submitFollow },
   '/drops': { GET: showDrops, POST: submitClaim },
   '/studio': { GET: showStudio },

@@ -256,6 +256,8 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'POST /account/disconnect': OWN,
   'POST /account/end-session': OWN,
   'POST /account/password': OWN,
+  'GET /account/new-password': NONE,
+  'POST /account/new-password': NONE,
   'POST /follow': fanForm(
     () => '/follow',
     ({ star }) => ({ login: star.login, decision: 'follow' }),

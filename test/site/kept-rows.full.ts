@@ -409,6 +409,8 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /account/disconnect': NO_ROWS,
   'POST /account/end-session': NO_ROWS,
   'POST /account/password': NO_ROWS,
+  'GET /account/new-password': NO_ROWS,
+  'POST /account/new-password': NO_ROWS,
   'GET /': NO_ROWS,
   'POST /follow': follows,
   'POST /site/token': NO_ROWS,

@@ -144,6 +144,7 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   owner_user_id: { label: 'Owner', refersTo: 'users', cutTo: 8, omitRank: 3 },
   playback_url: { label: 'Playback URL', heading: 'PLAYBACK', cutTo: 16, omitRank: 4 },
   redirect_uris: { label: 'Redirect URIs', meaning: 'redirect URI', cutTo: 16, omitRank: 5 },
+  reset_url: { label: 'Link', heading: 'LINK' },
   required_minutes: { label: 'Minutes', kind: 'number' },
   running: { meaning: 'let the clock run' },
   scopes: { meaning: 'scope of the token' },

@@ -2,6 +2,7 @@ import { getChannel, getStream, listEditors } from '../control/channels.ts'
 import { listEntitlements } from '../control/entitlements.ts'
 import { listFollows } from '../control/follows.ts'
 import {
+  createPasswordReset,
   createUser,
   deleteUser,
   getUser,
@@ -55,6 +56,15 @@ const unsuspend = action('unsuspend', unsuspendUser, ['spare_crab'], {
     offeredFor: row => row.suspended_at !== null,
   },
 })
+const resetPassword = action('reset-password', createPasswordReset, ['brave_newt', 'lunar_otter --json'], {
+  reveals: 'anyone who has the link can set the password',
+  form: {
+    path: 'reset-password',
+    title: 'Reset password',
+    done: 'The link was made.',
+    offeredFor: row => row.suspended_at === null,
+  },
+})
 const remove = action('delete', deleteUser, ['spare_crab --yes'], {
   confirm: 'by-name',
   form: removeForm('The user was deleted.'),
@@ -66,7 +76,7 @@ export const users: Resource = {
     {
       words: 'user',
       meaning: 'user accounts',
-      actions: [create, set, list, show, suspend, unsuspend, remove],
+      actions: [create, set, list, show, resetPassword, suspend, unsuspend, remove],
     },
   ],
   tables: [
@@ -84,7 +94,17 @@ export const users: Resource = {
       search: { operation: searchChannels, key: 'id', name: 'display_name' },
       empty: 'There are no users yet.',
       create,
-      actions: [set, editChannel, rotateKey, addEditor, removeEditor, suspend, unsuspend, remove],
+      actions: [
+        set,
+        resetPassword,
+        editChannel,
+        rotateKey,
+        addEditor,
+        removeEditor,
+        suspend,
+        unsuspend,
+        remove,
+      ],
       parts: [
         { title: 'Live now', operation: getStream, by: 'user_id' },
         { title: 'Channel', operation: getChannel, by: 'user_id' },

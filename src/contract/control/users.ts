@@ -1,7 +1,14 @@
 import { controlOperation } from '../operation.ts'
 import { listing, singleSchema } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
-import { exampleUser, LOGIN_PATTERN, SuspensionReason, User, userSettings } from '../resources/user.ts'
+import {
+  exampleUser,
+  LOGIN_PATTERN,
+  PasswordReset,
+  SuspensionReason,
+  User,
+  userSettings,
+} from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
@@ -79,6 +86,25 @@ export const unsuspendUser = controlOperation('DELETE /control/users/{user_id}/s
   summary: 'End the suspension of a user. The stream, sessions and tokens that it ended do not return.',
   problems: ['not_found', 'not_suspended'],
   example: { params: path },
+})
+
+export const createPasswordReset = controlOperation('POST /control/users/{user_id}/password-reset', {
+  id: 'CreatePasswordReset',
+  summary: 'Make a link with which the user can set a new password, once and within 24 hours.',
+  description: 'An earlier link ends, and every link when the password is changed in another way.',
+  returns: singleSchema(PasswordReset),
+  problems: ['not_found', 'user_suspended'],
+  example: {
+    params: path,
+    answer: {
+      data: [
+        {
+          reset_url: 'https://strand.example.org/account/new-password?reset=<RESET_SECRET>',
+          expires_at: '2026-03-02T12:00:00.250Z',
+        },
+      ],
+    },
+  },
 })
 
 export const deleteUser = controlOperation('DELETE /control/users/{user_id}', {

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
+import { expiry, hashToken, mintSecret } from '../../auth/tokens.ts'
 import {
+  createPasswordReset,
   createUser,
   deleteUser,
   getUser,
@@ -73,6 +75,23 @@ export const handleUnsuspendUser = implement(unsuspendUser, async ({ params }, {
   const user = await store.commands.unsuspendUser({ id: params.user_id })
   return isRefusal(user) ? user : undefined
 })
+
+const RESET_SECONDS = 24 * 3600
+
+export const handleCreatePasswordReset = implement(
+  createPasswordReset,
+  async ({ params: { user_id } }, { store, clock, publicUrl }) => {
+    const secret = mintSecret('reset')
+    const expires_at = expiry(clock.now(), RESET_SECONDS)
+    const refused = await store.commands.createPasswordReset({
+      user_id,
+      hash: hashToken(secret),
+      expires_at,
+    })
+    const reset_url = `${publicUrl}/account/new-password?reset=${secret}`
+    return refused ?? { data: [{ reset_url, expires_at }] }
+  },
+)
 
 export const handleDeleteUser = implement(deleteUser, ({ params }, { store, clock }) =>
   store.commands.deleteUser({ id: params.user_id, now: clock.now() }),

@@ -32,8 +32,12 @@ export const showLogin: PageHandler = async (
 ) => {
   const next = safeNext(browser.parameter('next'))
   if ((await readSession(browser, services)) !== undefined) return { goTo: next }
-  return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp })
+  const done = browser.parameter('done') === 'password' ? 'Your password has been changed.' : undefined
+  return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp, done })
 }
+
+/** Where a new password leads: all sessions have ended. */
+export const PASSWORD_CHANGED = '/login?done=password'
 
 const DAY_SECONDS = 24 * 3600
 

@@ -19,6 +19,7 @@ export const FIELDS = {
   login: SHORT,
   password: PASSWORD,
   current: PASSWORD,
+  reset: SHORT,
   username: SHORT,
   done: SHORT,
   'device-code': SHORT,

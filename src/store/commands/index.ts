@@ -29,6 +29,7 @@ export { createMarker, deleteMarker, renameMarker } from './markers.ts'
 export { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './media-servers.ts'
 export { createOperator, deleteOperator, endOperatorSession } from './operators.ts'
 export { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
+export { createPasswordReset, usePasswordReset } from './password-resets.ts'
 export { reportPlayback } from './playback.ts'
 export {
   closeOtherSessions,

@@ -71,6 +71,7 @@ export async function changePassword(tx: Transaction, args: NewPassword) {
   return refused
 }
 
+/** Sets a password. A link to set one ends. */
 export async function setPassword(tx: Transaction, args: NewPassword) {
   const { user_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
@@ -78,7 +79,10 @@ export async function setPassword(tx: Transaction, args: NewPassword) {
     sql`select password_hash from users where id = ${user_id}`,
   )
   if (before === undefined) return refuse('not_found', 'user', user_id)
-  await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user_id}`)
+  await tx.run(
+    sql`update users set password_hash = ${args.password_hash}, reset_hash = null, reset_expires_at = null
+        where id = ${user_id}`,
+  )
   // The first password of an account ends nothing: until then all its tokens came from the operator.
   if (before.password_hash !== null) await lockOut(tx, user_id, args.keep)
   return undefined

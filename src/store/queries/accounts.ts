@@ -36,6 +36,13 @@ export const accountQueries = (db: Database) => ({
       sql`select id, login, display_name, suspended_at, password_hash from users where login = ${login.toLowerCase()}`,
     ),
 
+  /** The user who can set a password with a link. */
+  withPasswordReset: (hash: string, now: string) =>
+    db.get<Pick<User, 'id' | 'login'>>(
+      sql`select id, login from users
+          where reset_hash = ${hash} and reset_expires_at > ${now} and suspended_at is null`,
+    ),
+
   session: (hash: string, now: string) =>
     db.get<Session>(sql`${sessionColumns} where s.hash = ${hash} and s.expires_at > ${now}`),
 

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { passwords } from '../../../src/auth/passwords.ts'
 import {
+  createPasswordReset,
   createUser,
   deleteUser,
   getUser,
@@ -20,6 +21,7 @@ import {
   isGoodToken,
   naming,
   newUser,
+  nowOf,
   shownStream,
   tokenOf,
   walk,
@@ -559,6 +561,34 @@ describeOperation(
     fails('not_suspended', 'when the user is not suspended', async server => {
       const user = await newUser(server)
       return naming(user.login, unsuspend(server, user.id))
+    })
+  },
+)
+
+const reset = (server: TestServer, id: string) =>
+  send(server, createPasswordReset, asOperator(server, { path: `${at(id)}/password-reset` }))
+
+describeOperation(
+  createPasswordReset,
+  { valid: async server => asOperator(server, { path: `${at((await newUser(server)).id)}/password-reset` }) },
+  ({ ok, fails }) => {
+    ok('is a link for 24 hours, which the audit log mentions without its secret', async server => {
+      const user = await newUser(server)
+      const { body } = await reset(server, user.id)
+      const [{ reset_url, expires_at }] = body.data
+      expect(reset_url).toStartWith(`${server.strand.services.publicUrl}/account/new-password?reset=srst_`)
+      const day = 24 * 3600_000
+      expect(Date.parse(expires_at) - nowOf(server)).toBeWithin(day - 60_000, day + 1)
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'CreatePasswordReset',
+        after: { password_reset: 'created', expires_at },
+      })
+    })
+    fails('not_found', 'when there is no such user', server => naming('999', reset(server, '999')))
+    fails('user_suspended', 'when the user is suspended', async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id)
+      return naming(user.login, reset(server, user.id))
     })
   },
 )
