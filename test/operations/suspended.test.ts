@@ -256,6 +256,9 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'POST /account/disconnect': OWN,
   'POST /account/end-session': OWN,
   'POST /account/password': OWN,
+  'POST /account/profile': OWN,
+  'POST /account/appearance': OWN,
+  'POST /account/end-other-sessions': OWN,
   'GET /account/new-password': NONE,
   'POST /account/new-password': NONE,
   'POST /follow': fanForm(

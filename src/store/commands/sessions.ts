@@ -53,6 +53,14 @@ export async function endSession(tx: Transaction, args: { user_id: string; id: s
   publishEnd(tx, args.user_id)
 }
 
+export async function endOtherSessions(
+  tx: Transaction,
+  args: { user_id: string; keep: string },
+): Promise<void> {
+  await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id <> ${args.keep}`)
+  publishEnd(tx, args.user_id)
+}
+
 /** The tokens of the site end with their session (D-150): every process looks them up again. */
 function publishEnd(tx: Transaction, user_id: string): void {
   tx.publish({ kind: 'access', access: { user_id } })

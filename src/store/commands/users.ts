@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/user.ts'
+import { isChange } from '../../domain/audit.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
@@ -108,6 +109,7 @@ function newUser({ id, login, now, ...fields }: NewUser): User {
     login: login.toLowerCase(),
     display_name: login,
     description: '',
+    links: [],
     broadcaster_type: '',
     email: null,
     created_at: isoMillis(now),
@@ -117,17 +119,20 @@ function newUser({ id, login, now, ...fields }: NewUser): User {
   return changed(fresh, fields)
 }
 
-/** Sets the description of a user. Undefined: there is no such user. */
-export async function describeUser(
+/** Changes what users themselves may change. Undefined: there is no such user. */
+export async function changeProfile(
   tx: Transaction,
-  { id, description }: { id: string; description: string },
+  args: Changes<Pick<User, 'display_name' | 'description' | 'links'>> & { readonly id: string },
 ): Promise<User | undefined> {
-  await tx.lock(sql`select id from users where id = ${id}`, 'users')
-  const before = await userQueries(tx).find(id)
-  if (before === undefined || before.description === description) return before
-  const user: User = { ...before, description }
-  await tx.run(sql`update users set description = ${description} where id = ${id}`)
-  tx.record({ subject: userSubject(user), before: loggable(before), after: loggable(user) })
+  await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
+  const before = await userQueries(tx).find(args.id)
+  if (before === undefined) return undefined
+  const user = changed(before, args)
+  const recording = { subject: userSubject(user), before: loggable(before), after: loggable(user) }
+  if (!isChange(recording)) return before
+  await userColumns.update(tx, user)
+  if (user.display_name !== before.display_name) await publishStreams(tx, sql`s.user_id = ${user.id}`)
+  tx.record(recording)
   await emitUserUpdate(tx, before, user)
   return user
 }

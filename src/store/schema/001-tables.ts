@@ -25,6 +25,7 @@ create table if not exists users (
   display_name text not null,
   display_name_normalized ${key} not null,
   description text not null default '',
+  links text not null default '[]',
   broadcaster_type ${key} not null default '',
   email text,
   password_hash text,

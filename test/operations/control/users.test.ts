@@ -77,6 +77,7 @@ describeOperation(
           login: 'lunar_otter_9',
           display_name: 'Lunar_Otter_9',
           description: '',
+          links: [],
           broadcaster_type: '',
           email: null,
           created_at: expect.stringMatching(TIME),
@@ -114,6 +115,19 @@ describeOperation(
       expect((await get(server, body.data[0].id)).body).toEqual(body)
       const longest = `${'x'.repeat(64)}@${'y'.repeat(189)}`
       expect((await create(server, { login: login(), email: longest })).body.data[0].email).toBe(longest)
+    })
+
+    ok('takes at most five links, each a label and an https URL', async server => {
+      const links = [
+        'Schedule https://otter.example.com/schedule?week=1#top',
+        '日本語 🦦 https://example.com',
+      ]
+      const { body } = await create(server, { login: login(), links })
+      expect(body.data[0].links).toEqual(links)
+      expect((await get(server, body.data[0].id)).body).toEqual(body)
+      const lines = await exported(server, 'user')
+      expect(lines.find(({ id }) => id === body.data[0].id)?.links).toEqual(links)
+      expect((await put(server, body.data[0].id, { links: [] })).body.data[0].links).toEqual([])
     })
 
     ok('an email address may belong to several users (D-94)', async server => {
@@ -162,6 +176,13 @@ describeOperation(
       ['the email has a line break', { login: 'fine', email: 'otter@example.com\nBcc: x' }],
       ['the email has 255 characters', { login: 'fine', email: `${'x'.repeat(254)}@` }],
       ['the email is empty', { login: 'fine', email: '' }],
+      ['there are six links', { login: 'fine', links: Array(6).fill('Reef https://example.com') }],
+      ['a link has no label', { login: 'fine', links: ['https://example.com'] }],
+      ['a label has 41 characters', { login: 'fine', links: [`${'x'.repeat(41)} https://example.com`] }],
+      ['a link is not https', { login: 'fine', links: ['Reef http://example.com'] }],
+      ['a link is a script', { login: 'fine', links: ['Reef javascript:alert(1)'] }],
+      ['a link has a name before its host', { login: 'fine', links: ['Reef https://a@b.example'] }],
+      ['a label turns the text around', { login: 'fine', links: ['Re\u202eef https://example.com'] }],
     ] as const) {
       fails('malformed_parameter', `when ${title}`, server => create(server, body))
     }
@@ -304,6 +325,7 @@ describeOperation(
         'login',
         'display_name',
         'description',
+        'links',
         'broadcaster_type',
         'email',
         'created_at',
