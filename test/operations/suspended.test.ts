@@ -1,6 +1,6 @@
 /**
  * What a suspended user still shows (D-270 to D-273). Every operation, every page and every route of media is in the tables
- * below: it hides the user until the suspension ends, or it is said why not.
+ * below: it hides the user until the suspension ends, or the table has the reason why not.
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'

@@ -1,4 +1,4 @@
-/** The link that `strand user reset-password` prints, and the page that it opens (D-274). */
+/** The link that `strand user reset-password` prints, and the page that it opens (D-275). */
 import { expect, test } from 'bun:test'
 import { newUser, tokenOf } from '../operations/control/operator.ts'
 import { Person } from '../support/browser/person.ts'

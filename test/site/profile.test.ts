@@ -14,7 +14,7 @@ async function enter(server: TestServer, more: object = {}) {
   return { user, person }
 }
 
-async function visit(server: TestServer, path: string): Promise<string> {
+async function openAsVisitor(server: TestServer, path: string): Promise<string> {
   const visitor = new Person(server)
   visitor.headers = { Accept: 'text/html' }
   return (await visitor.open(path)).html
@@ -47,7 +47,7 @@ onEachStore('the profile', {}, get => {
     const description = 'Night dives.\nSlow games. 🦦 أهلا'
     expect(await show(server, user.id)).toMatchObject({ display_name, description, links })
     expect((await server.control('GET', `/channels/${user.id}`))[0].language).toBe('ja')
-    const channel = await visit(server, `/${user.login}`)
+    const channel = await openAsVisitor(server, `/${user.login}`)
     expect(channel).toContain(
       '<a href="https://otter.example.com/week" rel="nofollow noopener ugc">My schedule</a>',
     )
@@ -62,10 +62,10 @@ onEachStore('the profile', {}, get => {
       description: 'Night dives.',
       links: ['Reef https://example.com'],
     })
-    expect(await visit(server, `/${user.login}`)).toContain('id="about-heading"')
+    expect(await openAsVisitor(server, `/${user.login}`)).toContain('id="about-heading"')
     await person.post('/account/profile', { display_name: user.login, description: '', label1: '', url1: '' })
     expect(await show(server, user.id)).toMatchObject({ description: '', links: [] })
-    expect(await visit(server, `/${user.login}`)).not.toContain('id="about-heading"')
+    expect(await openAsVisitor(server, `/${user.login}`)).not.toContain('id="about-heading"')
   })
 
   test('400 keeps what was typed, and changes nothing', async () => {

@@ -62,7 +62,7 @@ export const User = resource('User', 'A user, as the control API shows it.', {
 export type User = Static<typeof User>
 
 export const PasswordReset = resource('PasswordReset', 'A link with which a user can set a password.', {
-  reset_url: Type.String({ description: 'Whoever has it can set the password.' }),
+  reset_url: Type.String({ description: 'Anyone who has it can set the password.' }),
   expires_at: TimeMillis,
 })
 

@@ -10,8 +10,7 @@ import { Avatar } from '../components/avatar.tsx'
 import { Field, Form, type FormToken, Labelled, LITERAL, Notice } from '../components/form.tsx'
 import { languagesWith } from '../format/languages.ts'
 import { minute, timeSince } from '../format/times.ts'
-import type { Page } from '../render/page.ts'
-import type { Theme } from '../request/browser.ts'
+import type { Page, Theme } from '../render/page.ts'
 import { LINK_FIELDS } from './link-fields.ts'
 import { NewPassword } from './login-view.tsx'
 
@@ -224,7 +223,7 @@ const Sessions = ({ sessions, csrf, now }: AccountView) => (
         <li key={each.id}>
           <div class="what">
             <strong>{each.browser}</strong>
-            {each.isThis && <span class="badge">this browser</span>}
+            {each.isThis && <span class="current">this browser</span>}
             <div class="small quiet">
               Logged in <Ago iso={each.created_at} now={now} />, last seen{' '}
               <Ago iso={each.seen_at} now={now} />
@@ -245,11 +244,13 @@ const Sessions = ({ sessions, csrf, now }: AccountView) => (
       ))}
     </ul>
     {sessions.length > 1 && (
-      <Form action="/account/end-other-sessions" fields={{ csrf }}>
-        <button class="warning" type="submit">
-          End all other sessions
-        </button>
-      </Form>
+      <div class="end-others">
+        <Form action="/account/end-other-sessions" fields={{ csrf }}>
+          <button class="warning" type="submit">
+            End all other sessions
+          </button>
+        </Form>
+      </div>
     )}
   </>
 )

@@ -1,4 +1,4 @@
-/** The page that a link of `strand user reset-password` opens (D-274). */
+/** The page that a link of `strand user reset-password` opens (D-275). */
 import { PasswordsBusy, passwords } from '../../auth/passwords.ts'
 import { hashToken, isWellFormed } from '../../auth/tokens.ts'
 import { isoMillis } from '../../kit/time/clock.ts'

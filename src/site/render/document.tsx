@@ -10,10 +10,9 @@ import { Avatar } from '../components/avatar.tsx'
 import { Mark } from '../components/icon.tsx'
 import { SearchForm } from '../components/search-form.tsx'
 import { SearchField } from '../islands/search-field.tsx'
-import type { Theme } from '../request/browser.ts'
 import { UsedIslands } from '../scripts/island.tsx'
 import { GRANT_NAME } from '../scripts/page-token.ts'
-import type { Page, Section } from './page.ts'
+import type { Page, Section, Theme } from './page.ts'
 
 /** The visitor that a page is rendered for. */
 export interface Visitor {

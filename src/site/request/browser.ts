@@ -8,6 +8,7 @@ import type { Proofs } from '../../kit/crypto/signed-text.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { readBody } from '../../kit/read-body.ts'
 import type { Pairs } from '../../kit/text.ts'
+import type { Theme } from '../render/page.ts'
 import { type FieldName, PageFields, readPairs } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
@@ -41,8 +42,6 @@ export function acceptsHtml({ headers }: Request): 'by name' | 'also' | 'no' {
   if (accept.includes('text/html')) return 'by name'
   return accept.includes('application/json') ? 'no' : 'also'
 }
-
-export type Theme = 'light' | 'dark'
 
 /** The theme that was chosen in this browser. */
 export function readTheme({ headers }: Request): Theme | undefined {
