@@ -124,7 +124,7 @@ const Profile = ({ profile, csrf }: AccountView) => (
       {LINK_FIELDS.map(([labelField, urlField], place) => {
         const { label, url } = profile.links[place] ?? { label: '', url: '' }
         return (
-          <div key={urlField} class="link-field">
+          <div key={urlField} class="field link-field">
             <input
               name={labelField}
               value={label}
