@@ -38,7 +38,7 @@ const list = action('list', listUsers, ['--first 50', '--all --json'], {
   columns: [...USER_COLUMNS, 'suspended_at'],
 })
 const show = action('show', getUser, ['141981764', 'lunar_otter --json'])
-const suspend = action('suspend', suspendUser, ['spare_crab --reason "Sells accounts"', 'spare_crab'], {
+const suspend = action('suspend', suspendUser, ['quiet_heron --reason "Sells accounts"', 'quiet_heron'], {
   confirm: 'undoable',
   form: {
     path: 'suspend',
@@ -47,7 +47,7 @@ const suspend = action('suspend', suspendUser, ['spare_crab --reason "Sells acco
     offeredFor: row => row.suspended_at === null,
   },
 })
-const unsuspend = action('unsuspend', unsuspendUser, ['spare_crab'], {
+const unsuspend = action('unsuspend', unsuspendUser, ['quiet_heron'], {
   confirm: 'undoable',
   form: {
     path: 'unsuspend',
