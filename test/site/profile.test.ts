@@ -128,6 +128,8 @@ onEachStore('the profile', {}, get => {
     const server = get()
     const { user, person } = await enter(server)
     expect((await person.open('/account')).html).not.toContain('End all other sessions')
+    const ids = [...(person.seen?.html ?? '').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted())
     const others = [new Person(server), new Person(server)]
     for (const other of others) await other.holdSession(user.id)
     const shown = await person.open('/account')

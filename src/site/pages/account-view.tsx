@@ -273,7 +273,7 @@ const SECTIONS = [
     Body: Connections,
   },
   {
-    id: 'password',
+    id: 'change-password',
     title: 'Password',
     about: 'A new password revokes the tokens of all applications and logs out all other browsers.',
     Body: Password,
