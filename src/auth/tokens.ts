@@ -18,11 +18,12 @@ const PREFIXES = {
   session: 'sses',
   code: 'scod',
   media: 'smed',
+  reset: 'srst',
 } as const
 export type SecretKind = keyof typeof PREFIXES
 
 const RANDOM_LENGTH = 32
-const SHAPE = /^s(?:app|usr|ref|sec|opr|ses|cod|med)_[A-Za-z0-9]{38}$/
+const SHAPE = /^s(?:app|usr|ref|sec|opr|ses|cod|med|rst)_[A-Za-z0-9]{38}$/
 
 export function mintSecret(kind: SecretKind, random = randomAlphanumerics(RANDOM_LENGTH)): string {
   const head = `${PREFIXES[kind]}_${random}`

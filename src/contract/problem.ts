@@ -191,6 +191,7 @@ export const problems = {
   vods_off: notFound(
     (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
   ),
+  not_suspended: notFound((login: string) => `The user "${login}" is not suspended.`),
   no_videos: notFound('The user has no videos.'),
   recording_runs: notFound(
     (id: string) =>
@@ -202,6 +203,7 @@ export const problems = {
   token_not_found: notFound('There is no such token; it may have expired or been revoked.'),
 
   taken: conflict((field: string, value: string) => `The ${field} "${value}" is taken.`),
+  user_suspended: conflict((login: string) => `The user "${login}" is suspended; end the suspension first.`),
   reserved_login: conflict((login: string) => `The login "${login}" is reserved: the server uses this path.`),
   too_many_markers: conflict(
     (most: number) =>

@@ -59,7 +59,7 @@ export function inventVideo({ store, clock }: VideoServices, channels: ReadonlyS
   }
 
   async function findLive(login: string, name?: string, file?: string): Promise<InventedFile | undefined> {
-    const user = await store.users.withLogin(login)
+    const user = await store.users.activeWithLogin(login)
     const broadcast = user && ((await findRunning(user.id)) ?? (await findEnded(user.id)))
     if (broadcast === undefined) return undefined
     const clip = await loadClip(clipForChannel(broadcast.user_id))

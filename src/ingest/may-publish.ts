@@ -8,9 +8,9 @@
  * |---|---|
  * | 1. The network has tried fewer than 20 wrong keys, one of which is forgiven every 30 s. | The answer waits for half a second. |
  * | 2. The publish name has one key: `<key>`, or `<login>?key=<key>` (also `token` or `pass`). | `wrong_key` |
- * | 3. The key opens a channel: its main key, an earlier main key or an extra key (D-120), not expired. | `wrong_key` |
+ * | 3. The key opens a channel: its main key, an earlier main key or an extra key (D-120), not expired, of a user who is not suspended (D-270). | `wrong_key` |
  * | 4. The login in the name, if there is one, is the login of that channel. | `wrong_key` |
- * | 5. The channel still exists. | `not_found` |
+ * | 5. The channel still exists, and its user has not been suspended meanwhile. | `not_found`, `user_suspended` |
  * | 6. The session did not end in the last 5 s: otherwise the question is late or repeated. | `session_ended` |
  * | 7. No other publisher of the channel is live, or it is silent, or the channel lets the second one take over. | `channel_busy` |
  *
@@ -67,7 +67,7 @@ export interface Channel {
   readonly login: string
 }
 
-export type SessionRefusal = Refusal<'not_found' | 'channel_busy' | 'session_ended'>
+export type SessionRefusal = Refusal<'not_found' | 'user_suspended' | 'channel_busy' | 'session_ended'>
 
 /** A publisher with a valid key, as its media server handles it. */
 export interface PublishAttempt {

@@ -92,6 +92,13 @@ export class LiveChannels {
     this.#end(broadcast)
   }
 
+  /** Ends the broadcasts of a user who was suspended: not even their end can be read. */
+  removeUser(user_id: string): void {
+    const isOfUser = (broadcast: Broadcast) => broadcast.user_id === user_id
+    for (const [login, broadcast] of this.#live) if (isOfUser(broadcast)) this.#live.delete(login)
+    for (const broadcast of [...this.#readable.values()].filter(isOfUser)) this.#remove(broadcast)
+  }
+
   /** Ends all broadcasts, and with them the requests that wait for more. */
   endAll(): void {
     for (const timer of this.#removals.values()) clearTimeout(timer)

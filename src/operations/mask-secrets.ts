@@ -10,7 +10,7 @@ const HARMLESS_FIELDS = /^(?:user_code|status_code)$/i
 
 /** Tokens and secrets that Strand issues, stream keys, and JSON Web Tokens. */
 const SECRET_FORMS =
-  /\b(?:s(?:app|usr|ref|sec|opr|ses|cod|med)_[A-Za-z0-9]{38}|live_[0-9]+_[A-Za-z0-9]{10,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)/g
+  /\b(?:s(?:app|usr|ref|sec|opr|ses|cod|med|rst)_[A-Za-z0-9]{38}|live_[0-9]+_[A-Za-z0-9]{10,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)/g
 
 /** `name=value` and `"name":"value"` in text that could not be parsed, such as a form or JSON that was cut. */
 const SECRET_PAIRS =

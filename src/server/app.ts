@@ -74,6 +74,9 @@ export async function createApp(
   await (core.role === 'command' ? store.feed.head() : follower.catchUp())
 
   const media = await openMedia(core, lifetime)
+  follower.onChange(change => {
+    if (change.kind === 'suspended') media.liveChannels.removeUser(change.user_id)
+  })
   const events = await openEvents(core)
   const requests = createRequestServices(core)
   const measured = [...Object.values(requests), ...media.measured, ...events.measured]

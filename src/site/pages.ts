@@ -8,7 +8,13 @@ import { isoMillis } from '../kit/time/clock.ts'
 import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
 import { CONSOLE, isConsolePath } from './console/paths.ts'
 import type { ConsoleServices } from './console/services.ts'
-import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './pages/account.ts'
+import {
+  showAccount,
+  submitDisconnect,
+  submitEndOtherSessions,
+  submitEndSession,
+  submitPassword,
+} from './pages/account.ts'
 import { showActivate, submitActivate } from './pages/activate.ts'
 import { showAuthorize, submitConsent } from './pages/authorize.ts'
 import { showBroadcast } from './pages/broadcast.ts'
@@ -19,6 +25,8 @@ import { showDropsChannels } from './pages/drops-channels.ts'
 import { submitFollow } from './pages/follow.ts'
 import { showHome } from './pages/home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './pages/login.ts'
+import { showNewPassword, submitNewPassword } from './pages/new-password.ts'
+import { submitAppearance, submitProfile } from './pages/profile.ts'
 import { showSuggestions } from './pages/search.ts'
 import { submitToken } from './pages/token.ts'
 import { showVideo } from './pages/video.ts'
@@ -27,7 +35,7 @@ import { renderDocument } from './render/document.tsx'
 import { pageHeaders } from './render/headers.ts'
 import type { Page, PageAnswer } from './render/page.ts'
 import { apiFailurePage, failurePage } from './render/problem-page.tsx'
-import { acceptsHtml, Browser, type PageContext } from './request/browser.ts'
+import { acceptsHtml, Browser, type PageContext, readTheme } from './request/browser.ts'
 import { type PageHandler, readSession } from './request/session.ts'
 import { studioPattern } from './studio/desk.ts'
 import {
@@ -58,6 +66,10 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/account/disconnect': { POST: submitDisconnect },
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
+  '/account/profile': { POST: submitProfile },
+  '/account/appearance': { POST: submitAppearance },
+  '/account/end-other-sessions': { POST: submitEndOtherSessions },
+  '/account/new-password': { GET: showNewPassword, POST: submitNewPassword },
   '/follow': { POST: submitFollow },
   '/drops': { GET: showDrops, POST: submitClaim },
   '/studio': { GET: showStudio },
@@ -184,7 +196,8 @@ export class Pages {
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
     const claimable = session === undefined ? 0 : await countClaimable(session.user_id, this.#services)
     const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here, claimable }
-    const { html, hasScript } = await renderDocument(page, visitor, () =>
+    const theme = readTheme(context.request)
+    const { html, hasScript } = await renderDocument(page, { visitor, theme }, () =>
       siteTokens.grant({
         session_id: session?.id ?? null,
         scopes: session === undefined ? [] : (page.scopes ?? []),

@@ -33,6 +33,8 @@ export type Change =
     }
   | { readonly kind: 'access'; readonly access: EndedAccess }
   | { readonly kind: 'follows'; readonly user_ids: readonly string[] }
+  /** A user was suspended: what is in memory of the user goes. */
+  | { readonly kind: 'suspended'; readonly user_id: string }
   /** A campaign; null if it is a draft or was deleted. */
   | { readonly kind: 'campaign'; readonly id: string; readonly campaign: StoredCampaign | null }
   /** Parallel arrays, one element per stream: 10,000 of them parse three times faster than 10,000 small objects. */

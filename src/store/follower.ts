@@ -48,7 +48,7 @@ export interface FeedSubscriber {
 
 export class FeedFollower {
   readonly #store: Store
-  readonly #subscribers: readonly FeedSubscriber[]
+  readonly #subscribers: FeedSubscriber[]
   readonly #log: Log
   #applied: FeedPoint | undefined
   #catchingUp: Promise<void> | undefined
@@ -59,9 +59,14 @@ export class FeedFollower {
 
   constructor(store: Store, subscribers: readonly FeedSubscriber[], log: Log) {
     this.#store = store
-    this.#subscribers = subscribers
+    this.#subscribers = [...subscribers]
     this.#log = log
     store.onChange(entries => this.handOver(entries))
+  }
+
+  /** Adds a subscriber that needs only the changes from now on. */
+  onChange(apply: (change: FeedEntry['change']) => void): void {
+    this.#subscribers.push({ load: async () => () => undefined, apply: ({ change }) => apply(change) })
   }
 
   /** Whether there is anything in memory to keep in sync. */

@@ -68,6 +68,7 @@ test('what deletes asks first, unless it can be undone by another verb', () => {
     'request clear',
     'stream end',
     'stream kick',
+    'user unsuspend',
     'watching remove',
   ])
 })

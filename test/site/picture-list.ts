@@ -20,6 +20,8 @@ export interface Places {
   /** A code that a device shows. */
   readonly deviceCode: string
   readonly authorize: string
+  /** The path of a link to set a password. */
+  readonly newPassword: string
   /** A channel that counts for a campaign, and the campaign. */
   readonly dropsChannel: string
   readonly campaign: string
@@ -91,6 +93,8 @@ export const PICTURES: readonly PagePicture[] = [
   { name: 'log-in', page: '/login', path: at('/login') },
   { name: 'sign-up', page: '/signup', path: at('/signup') },
   { name: 'account', page: '/account', path: at('/account'), as: 'viewer' },
+  { name: 'new-password', page: '/account/new-password', path: ({ newPassword }) => newPassword },
+  { name: 'new-password-ended', page: '/account/new-password', path: at('/account/new-password?reset=x') },
   { name: 'drops', page: '/drops', path: at('/drops'), as: 'viewer' },
   { name: 'drops-visitor', page: '/drops', path: at('/drops') },
   { name: 'consent', page: '/oauth2/authorize', path: ({ authorize }) => authorize, as: 'viewer' },

@@ -63,6 +63,7 @@ interface Listed {
   readonly game_id?: string
   readonly is_live?: boolean
   readonly marker_count?: number
+  readonly reset_url?: string
 }
 
 const namesOf = ({ name }: PagePicture) =>
@@ -313,6 +314,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
     })
     expect(device.status).toBe(200)
     const { user_code } = (await device.json()) as { user_code: string }
+    const [reset] = await call('POST', `/control/users/${world.viewer.id}/password-reset`)
     return {
       live: world.broadcaster.login,
       offline: loginOf(world.offline.id),
@@ -323,6 +325,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       user: world.viewer.id,
       deviceCode: user_code,
       authorize: authorizeLink(client.id),
+      newPassword: reset?.reset_url?.replace(/^https?:\/\/[^/]+/, '') ?? '',
       dropsChannel,
       campaign,
     }

@@ -31,6 +31,8 @@ export interface FieldDescription {
   readonly nameIn?: string
   /** The value is a name, and this field of the same row is its id. */
   readonly idIn?: string
+  /** Shown beside the value, if there is one: it is an exception that must be seen. */
+  readonly badge?: string
   /** What a filter takes, by example. */
   readonly placeholder?: string
   /** On a narrow terminal, texts are cut to this width at least. */
@@ -142,6 +144,7 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   owner_user_id: { label: 'Owner', refersTo: 'users', cutTo: 8, omitRank: 3 },
   playback_url: { label: 'Playback URL', heading: 'PLAYBACK', cutTo: 16, omitRank: 4 },
   redirect_uris: { label: 'Redirect URIs', meaning: 'redirect URI', cutTo: 16, omitRank: 5 },
+  reset_url: { label: 'Link', heading: 'LINK' },
   required_minutes: { label: 'Minutes', kind: 'number' },
   running: { meaning: 'let the clock run' },
   scopes: { meaning: 'scope of the token' },
@@ -155,6 +158,9 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   status: { kind: 'status', cutTo: 9 },
   stopped_at: { label: 'Stopped', kind: 'time' },
   subject: { kind: 'subject', cutTo: 9, placeholder: 'user/141981764' },
+  suspended_at: { label: 'Suspended', kind: 'time', badge: 'suspended', omitRank: 1 },
+  suspension_reason: { label: 'Reason for the suspension', heading: 'REASON' },
+  reason: { meaning: 'why, for other operators' },
   tags: { meaning: 'tag of the channel' },
   times: { label: 'Calls', heading: 'TIMES', kind: 'number' },
   timestamp: { label: 'Granted', kind: 'time', omitRank: 1 },

@@ -75,6 +75,8 @@ export interface Form {
   readonly shows?: readonly string[]
   /** Offered beside each row of the table, too. */
   readonly inRow?: boolean
+  /** Whether the page of a row offers it; default: always. */
+  readonly offeredFor?: (row: Readonly<Record<string, unknown>>) => boolean
   /** Only reached from a part, which gives what is missing. */
   readonly hidden?: boolean
 }

@@ -1,7 +1,16 @@
 import { getChannel, getStream, listEditors } from '../control/channels.ts'
 import { listEntitlements } from '../control/entitlements.ts'
 import { listFollows } from '../control/follows.ts'
-import { createUser, deleteUser, getUser, listUsers, putUser } from '../control/users.ts'
+import {
+  createPasswordReset,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  suspendUser,
+  unsuspendUser,
+} from '../control/users.ts'
 import { listVideos } from '../control/videos.ts'
 import { searchChannels } from '../helix/search-channels.ts'
 import { addEditor, editChannel, removeEditor } from './channels.ts'
@@ -25,8 +34,37 @@ const set = action(
   ],
   { secret: 'password', form: editForm(getUser, 'The user was changed.') },
 )
-const list = action('list', listUsers, ['--first 50', '--all --json'], { columns: USER_COLUMNS })
+const list = action('list', listUsers, ['--first 50', '--all --json'], {
+  columns: [...USER_COLUMNS, 'suspended_at'],
+})
 const show = action('show', getUser, ['141981764', 'lunar_otter --json'])
+const suspend = action('suspend', suspendUser, ['quiet_heron --reason "Sells accounts"', 'quiet_heron'], {
+  confirm: 'undoable',
+  form: {
+    path: 'suspend',
+    title: 'Suspend',
+    done: 'The user is suspended.',
+    offeredFor: row => row.suspended_at === null,
+  },
+})
+const unsuspend = action('unsuspend', unsuspendUser, ['quiet_heron'], {
+  confirm: 'undoable',
+  form: {
+    path: 'unsuspend',
+    title: 'End suspension',
+    done: 'The user is no longer suspended.',
+    offeredFor: row => row.suspended_at !== null,
+  },
+})
+const resetPassword = action('reset-password', createPasswordReset, ['brave_newt', 'lunar_otter --json'], {
+  reveals: 'anyone who has the link can set the password',
+  form: {
+    path: 'reset-password',
+    title: 'Reset password',
+    done: 'The link was made.',
+    offeredFor: row => row.suspended_at === null,
+  },
+})
 const remove = action('delete', deleteUser, ['spare_crab --yes'], {
   confirm: 'by-name',
   form: removeForm('The user was deleted.'),
@@ -34,7 +72,13 @@ const remove = action('delete', deleteUser, ['spare_crab --yes'], {
 
 /** User accounts. The page of a user also has the channel. */
 export const users: Resource = {
-  nouns: [{ words: 'user', meaning: 'user accounts', actions: [create, set, list, show, remove] }],
+  nouns: [
+    {
+      words: 'user',
+      meaning: 'user accounts',
+      actions: [create, set, list, show, resetPassword, suspend, unsuspend, remove],
+    },
+  ],
   tables: [
     {
       path: 'users',
@@ -45,12 +89,22 @@ export const users: Resource = {
       get: getUser,
       key: 'id',
       name: 'display_name',
-      columns: ['display_name', 'login', 'broadcaster_type', 'email', 'created_at'],
+      columns: ['display_name', 'login', 'broadcaster_type', 'email', 'created_at', 'suspended_at'],
       findBy: 'login',
       search: { operation: searchChannels, key: 'id', name: 'display_name' },
       empty: 'There are no users yet.',
       create,
-      actions: [set, editChannel, rotateKey, addEditor, removeEditor, remove],
+      actions: [
+        set,
+        resetPassword,
+        editChannel,
+        rotateKey,
+        addEditor,
+        removeEditor,
+        suspend,
+        unsuspend,
+        remove,
+      ],
       parts: [
         { title: 'Live now', operation: getStream, by: 'user_id' },
         { title: 'Channel', operation: getChannel, by: 'user_id' },

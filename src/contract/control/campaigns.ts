@@ -231,7 +231,7 @@ export const addWatchedMinutes = controlOperation(
     returns: singleSchema(
       Type.Object({ campaign_id: Type.String(), user_id: Type.String(), minutes: Type.Integer() }),
     ),
-    problems: ['not_found', 'campaign_draft'],
+    problems: ['not_found', 'user_suspended', 'campaign_draft'],
     example: {
       params: { ...path, user_id: '25009227' },
       body: { add: 5 },

@@ -67,7 +67,7 @@ export const startStream = controlOperation('PUT /control/channels/{user_id}/str
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
   returns: singleSchema(Stream),
-  problems: ['not_found', 'refused_reference'],
+  problems: ['not_found', 'user_suspended', 'refused_reference'],
   example: { params: path, body: { viewer_count: 478 }, answer: live },
 })
 

@@ -15,7 +15,7 @@ export const issueToken = controlOperation('POST /control/tokens', {
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
   returns: singleSchema(TokenAnswer),
-  problems: ['unknown_reference', 'invalid_scope', 'too_many_scopes', 'refused_reference'],
+  problems: ['unknown_reference', 'user_suspended', 'invalid_scope', 'too_many_scopes', 'refused_reference'],
   example: {
     body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },
     answer: {

@@ -1,7 +1,14 @@
 import { controlOperation } from '../operation.ts'
 import { listing, singleSchema } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
-import { exampleUser, LOGIN_PATTERN, User, userSettings } from '../resources/user.ts'
+import {
+  exampleUser,
+  LOGIN_PATTERN,
+  PasswordReset,
+  SuspensionReason,
+  User,
+  userSettings,
+} from '../resources/user.ts'
 import { Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
@@ -12,7 +19,18 @@ const optional = {
 }
 const path = { user_id: exampleUser.id }
 const one = { data: [exampleUser] }
-const { id: _id, created_at: _created, ...input } = exampleUser
+const {
+  id: _id,
+  created_at: _created,
+  suspended_at: _suspended,
+  suspension_reason: _reason,
+  ...input
+} = exampleUser
+const suspended: User = {
+  ...exampleUser,
+  suspended_at: '2026-03-01T12:00:00.250Z',
+  suspension_reason: 'Sells accounts.',
+}
 
 /** Users. Each is created with a channel and a stream key. */
 export const createUser = controlOperation('POST /control/users', {
@@ -49,6 +67,44 @@ export const listUsers = controlOperation('GET /control/users', {
   query: Type.Object({ login: Type.Optional(Type.String()) }),
   ...listing(User),
   example: { query: { login: exampleUser.login }, answer: { ...one, pagination: {} } },
+})
+
+export const suspendUser = controlOperation('PUT /control/users/{user_id}/suspension', {
+  id: 'SuspendUser',
+  summary:
+    'Suspend a user: end the stream, all sessions and all tokens, and hide the channel and its videos.',
+  description:
+    'Nothing is deleted, and entitlements stay as they are. Until the suspension ends, the user cannot log in, broadcast, or earn and claim drops. For a user who is suspended already, only the reason changes.',
+  body: Type.Object({ reason: Type.Optional(SuspensionReason) }),
+  returns: singleSchema(User),
+  problems: ['not_found'],
+  example: { params: path, body: { reason: suspended.suspension_reason }, answer: { data: [suspended] } },
+})
+
+export const unsuspendUser = controlOperation('DELETE /control/users/{user_id}/suspension', {
+  id: 'UnsuspendUser',
+  summary: 'End the suspension of a user. The stream, sessions and tokens that it ended do not return.',
+  problems: ['not_found', 'not_suspended'],
+  example: { params: path },
+})
+
+export const createPasswordReset = controlOperation('POST /control/users/{user_id}/password-reset', {
+  id: 'CreatePasswordReset',
+  summary: 'Make a link with which the user can set a new password, once and within 24 hours.',
+  description: 'An earlier link ends, and every link when the password is changed in another way.',
+  returns: singleSchema(PasswordReset),
+  problems: ['not_found', 'user_suspended'],
+  example: {
+    params: path,
+    answer: {
+      data: [
+        {
+          reset_url: 'https://strand.example.org/account/new-password?reset=<RESET_SECRET>',
+          expires_at: '2026-03-02T12:00:00.250Z',
+        },
+      ],
+    },
+  },
 })
 
 export const deleteUser = controlOperation('DELETE /control/users/{user_id}', {

@@ -20,7 +20,7 @@ import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { exampleOrganization } from './organization.ts'
 import { RedirectUris } from './redirect-uri.ts'
 import { ExtraKeyName } from './stream.ts'
-import { Description, exampleUser, LOGIN_PATTERN, userSettings } from './user.ts'
+import { Description, exampleUser, LOGIN_PATTERN, SuspensionReason, userSettings } from './user.ts'
 
 /**
  * The lines of an export and an import: one JSON object each, with a `type`. The parser, the order and fields of an
@@ -81,6 +81,8 @@ export const transferLines = {
     }),
     ...userSettings,
     created_at: Type.Optional(Moment),
+    suspended_at: Type.Optional(orNull(Moment)),
+    suspension_reason: Type.Optional(SuspensionReason),
     password: Type.Optional(
       Type.String({ minLength: 8, maxLength: 200, description: 'Accepted in imports, never exported.' }),
     ),

@@ -4,7 +4,7 @@ import { implement } from '../implement.ts'
 import { createMarkerFile } from '../marker-file.ts'
 
 export const handleExportVideoMarkers = implement(exportVideoMarkers, async ({ params, query }, services) => {
-  const video = await services.store.videos.find(params.video_id)
+  const video = await services.store.videos.inFull(params.video_id)
   return video === undefined
     ? refuse('not_found', 'video', params.video_id)
     : createMarkerFile(video, query, services)

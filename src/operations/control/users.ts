@@ -1,6 +1,16 @@
 import type { Static } from 'typebox'
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
-import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
+import { expiry, hashToken, mintSecret } from '../../auth/tokens.ts'
+import {
+  createPasswordReset,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  suspendUser,
+  unsuspendUser,
+} from '../../contract/control/users.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
@@ -56,6 +66,32 @@ export const handleListUsers = implement(listUsers, async ({ query, window, pagi
   }
   return answerPage(await store.users.page(window), decimalSortKey, paginate)
 })
+
+export const handleSuspendUser = implement(suspendUser, async ({ params, body }, { store, clock }) =>
+  answerOne(await store.commands.suspendUser({ id: params.user_id, ...body, now: clock.now() })),
+)
+
+export const handleUnsuspendUser = implement(unsuspendUser, async ({ params }, { store }) => {
+  const user = await store.commands.unsuspendUser({ id: params.user_id })
+  return isRefusal(user) ? user : undefined
+})
+
+const RESET_SECONDS = 24 * 3600
+
+export const handleCreatePasswordReset = implement(
+  createPasswordReset,
+  async ({ params: { user_id } }, { store, clock, publicUrl }) => {
+    const secret = mintSecret('reset')
+    const expires_at = expiry(clock.now(), RESET_SECONDS)
+    const refused = await store.commands.createPasswordReset({
+      user_id,
+      hash: hashToken(secret),
+      expires_at,
+    })
+    const reset_url = `${publicUrl}/account/new-password?reset=${secret}`
+    return refused ?? { data: [{ reset_url, expires_at }] }
+  },
+)
 
 export const handleDeleteUser = implement(deleteUser, ({ params }, { store, clock }) =>
   store.commands.deleteUser({ id: params.user_id, now: clock.now() }),

@@ -15,8 +15,8 @@ export const handleGetUsers = implement(getUsers, async ({ query, caller }, { st
   if (!isGiven && caller.kind !== 'user') return refuse('no_identifier')
   const ids = !isGiven && caller.kind === 'user' ? [caller.user_id] : id
   const users = await lookUp<User>(
-    { values: ids, find: store.users.withIds, valueIn: user => user.id },
-    { values: login && loginsIn(login), find: store.users.withLogins, valueIn: user => user.login },
+    { values: ids, find: store.users.activeWithIds, valueIn: user => user.id },
+    { values: login && loginsIn(login), find: store.users.activeWithLogins, valueIn: user => user.login },
   )
   return { data: users.map(user => renderProfile(user, caller, publicUrl)) }
 })

@@ -14,7 +14,7 @@ export const handleUpdateUser = implement(
     const user =
       description === undefined
         ? await store.users.find(user_id)
-        : await store.as(author).commands.describeUser({ id: user_id, description })
+        : await store.as(author).commands.changeProfile({ id: user_id, description })
     // Tokens are deleted with their user, so this one has just become invalid.
     if (user === undefined) return refuse('token_invalid')
     return { data: [renderProfile(user, caller, publicUrl)] }

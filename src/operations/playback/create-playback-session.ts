@@ -35,7 +35,7 @@ async function findViewer(store: Store, caller: Caller): Promise<string | undefi
 }
 
 async function findChannel(store: Store, login: string) {
-  const user = await store.users.withLogin(login)
+  const user = await store.users.activeWithLogin(login)
   return user ? ({ user_id: user.id, watches: 'live' } as const) : refuse('name_not_found', 'channel', login)
 }
 

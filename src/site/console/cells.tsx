@@ -22,8 +22,14 @@ export function isNumber(field: string): boolean {
 
 export function Cell({ field, row, names }: { field: string; row: Row; names: Names }) {
   const value = row[field]
-  const { kind } = fieldNamed(field)
+  const { kind, badge } = fieldNamed(field)
   if (value === null || value === undefined || value === '') return <span class="faint">–</span>
+  if (badge !== undefined)
+    return (
+      <>
+        <span class="status bad">{badge}</span> <Time iso={String(value)} />
+      </>
+    )
   if (kind === 'status') return <Status value={String(value)} />
   if (typeof value === 'boolean') return <>{value ? 'Yes' : 'No'}</>
   if (typeof value === 'number') return <>{numberText(field, value)}</>

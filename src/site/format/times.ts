@@ -16,6 +16,13 @@ const UNITS = [
   [60_000, 'minute'],
 ] as const
 
+/** `3 days ago` */
+export function timeSince(iso: string, now: number): string {
+  const passed = now - Date.parse(iso)
+  const [length, name] = UNITS.find(([each]) => passed >= each) ?? [undefined, '']
+  return length === undefined ? 'just now' : `${counted(Math.floor(passed / length), name, `${name}s`)} ago`
+}
+
 /** `in 3 days`: how long something takes that lies ahead. */
 export function timeUntil(iso: string, now: number): string {
   const left = Date.parse(iso) - now

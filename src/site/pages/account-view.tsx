@@ -1,23 +1,40 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** The account page: what belongs to the user, connected applications, sessions, password. */
+/** The account page: profile, appearance, sessions, connected applications, password. */
 
+import { MAX_DESCRIPTION } from '../../contract/resources/user.ts'
 import { describeScope } from '../../contract/scope-texts.ts'
 import { knownFirst } from '../../domain/oauth/scopes.ts'
+import type { ProfileLink } from '../../domain/profile-link.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
-import { Field, Form, type FormToken, Notice } from '../components/form.tsx'
-import { day, minute } from '../format/times.ts'
-import type { Page } from '../render/page.ts'
+import { Field, Form, type FormToken, Labelled, LITERAL, Notice } from '../components/form.tsx'
+import { languagesWith } from '../format/languages.ts'
+import { minute, timeSince } from '../format/times.ts'
+import type { Page, Theme } from '../render/page.ts'
+import { LINK_FIELDS } from './link-fields.ts'
 import { NewPassword } from './login-view.tsx'
 
 interface AccountView extends FormToken {
   readonly user_id: string
   readonly display_name: string
   readonly login: string
+  readonly profile: ProfileFields
+  /** Undefined: as the system of the browser. */
+  readonly theme: Theme | undefined
   readonly connections: readonly Connection[]
   readonly sessions: readonly (Session & { readonly isThis: boolean })[]
+  readonly now: number
   readonly violation?: string | undefined
   readonly done?: string | undefined
+}
+
+/** The form of the profile, as it is stored or as it was sent. */
+interface ProfileFields {
+  readonly display_name: string
+  readonly description: string
+  readonly language: string
+  /** One for each row of the form. */
+  readonly links: readonly ProfileLink[]
 }
 
 export function accountPage(view: AccountView): Page {
@@ -48,36 +65,132 @@ export function accountPage(view: AccountView): Page {
         </div>
         <Notice kind="bad" sentence={view.violation} />
         <Notice kind="good" sentence={view.done} />
-        <section class="panel" aria-labelledby="applications-heading">
-          <h2 id="applications-heading">Connected applications</h2>
-          <Connections {...view} />
-        </section>
-        <section class="panel" aria-labelledby="sessions-heading">
-          <h2 id="sessions-heading">Active sessions</h2>
-          <Sessions {...view} />
-        </section>
-        <section class="panel" aria-labelledby="password-heading">
-          <h2 id="password-heading">Change your password</h2>
-          <p class="quiet small">
-            This revokes the tokens of all applications and logs out all other browsers.
-          </p>
-          <Form action="/account/password" fields={{ csrf: view.csrf }}>
-            <input type="hidden" name="username" autocomplete="username" value={view.login} />
-            <Field name="current" label="Current password" type="password" autocomplete="current-password" />
-            <NewPassword label="New password" />
-            <div class="actions">
-              <button class="primary" type="submit">
-                Change password
-              </button>
-            </div>
-          </Form>
-        </section>
+        <div class="sections">
+          <nav class="contents" aria-label="Sections">
+            {SECTIONS.map(({ id, title }) => (
+              <a key={id} href={`#${id}`}>
+                {title}
+              </a>
+            ))}
+          </nav>
+          <div>
+            {SECTIONS.map(({ id, title, about, Body }) => (
+              <section key={id} class="panel" id={id} aria-labelledby={`${id}-heading`}>
+                <h2 id={`${id}-heading`}>{title}</h2>
+                <p class="quiet small">{about}</p>
+                <Body {...view} />
+              </section>
+            ))}
+          </div>
+        </div>
       </>
     ),
   }
 }
 
-const Connections = ({ connections, csrf }: AccountView) =>
+const Profile = ({ profile, csrf }: AccountView) => (
+  <Form action="/account/profile" fields={{ csrf }}>
+    <Labelled
+      id="display_name"
+      label="Display name"
+      hint="Your user name, with capital letters where you like them."
+    >
+      <input
+        id="display_name"
+        name="display_name"
+        value={profile.display_name}
+        required
+        {...LITERAL}
+        aria-describedby="display_name-hint"
+      />
+    </Labelled>
+    <Labelled id="description" label="Bio" hint={`At most ${MAX_DESCRIPTION} characters.`}>
+      <textarea id="description" name="description" rows={4} aria-describedby="description-hint">
+        {profile.description}
+      </textarea>
+    </Labelled>
+    <Labelled id="language" label="Language of your broadcasts">
+      <select id="language" name="language">
+        {languagesWith(profile.language).map(({ id, name }) => (
+          <option key={id} value={id} selected={id === profile.language}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+    <fieldset class="link-fields">
+      <legend>Links</legend>
+      <p class="hint">Shown on your channel. Addresses begin with https://.</p>
+      {LINK_FIELDS.map(([labelField, urlField], place) => {
+        const { label, url } = profile.links[place] ?? { label: '', url: '' }
+        return (
+          <div key={urlField} class="field link-field">
+            <input
+              name={labelField}
+              value={label}
+              placeholder="Label"
+              autocomplete="off"
+              aria-label={`Label of link ${place + 1}`}
+            />
+            <input
+              name={urlField}
+              value={url}
+              placeholder="https://"
+              inputMode="url"
+              {...LITERAL}
+              aria-label={`Address of link ${place + 1}`}
+            />
+          </div>
+        )
+      })}
+    </fieldset>
+    <div class="actions">
+      <button class="primary" type="submit">
+        Save profile
+      </button>
+    </div>
+  </Form>
+)
+
+const THEMES = [
+  ['auto', 'As this device'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+
+const Appearance = ({ theme, csrf }: AccountView) => (
+  <Form action="/account/appearance" fields={{ csrf }}>
+    <fieldset class="choices">
+      <legend>Theme</legend>
+      {THEMES.map(([value, title]) => (
+        <label key={value}>
+          <input type="radio" name="theme" value={value} checked={value === (theme ?? 'auto')} />
+          {title}
+        </label>
+      ))}
+    </fieldset>
+    <div class="actions">
+      <button class="primary" type="submit">
+        Save theme
+      </button>
+    </div>
+  </Form>
+)
+
+const Password = ({ login, csrf }: AccountView) => (
+  <Form action="/account/password" fields={{ csrf }}>
+    <input type="hidden" name="username" autocomplete="username" value={login} />
+    <Field name="current" label="Current password" type="password" autocomplete="current-password" />
+    <NewPassword label="New password" />
+    <div class="actions">
+      <button class="primary" type="submit">
+        Change password
+      </button>
+    </div>
+  </Form>
+)
+
+const Connections = ({ connections, csrf, now }: AccountView) =>
   connections.length === 0 ? (
     <p class="quiet">No application is connected to your account.</p>
   ) : (
@@ -87,7 +200,7 @@ const Connections = ({ connections, csrf }: AccountView) =>
           <div class="what">
             <strong>{each.name}</strong>
             <div class="small quiet">
-              {each.owner !== null && `by ${each.owner} · `}since {day(each.created_at)}
+              {each.owner !== null && `by ${each.owner} · `}connected <Ago iso={each.created_at} now={now} />
               {knownFirst(each.scopes).map(scope => (
                 <div key={scope}>{describeScope(scope)}</div>
               ))}
@@ -103,29 +216,66 @@ const Connections = ({ connections, csrf }: AccountView) =>
     </ul>
   )
 
-const Sessions = ({ sessions, csrf }: AccountView) => (
-  <ul class="rows">
-    {sessions.map(each => (
-      <li key={each.id}>
-        <div class="what">
-          <strong>{each.browser}</strong>
-          <div class="small quiet">
-            {each.isThis && 'this browser · '}since {minute(each.created_at)}, last seen{' '}
-            {minute(each.seen_at)}
+const Sessions = ({ sessions, csrf, now }: AccountView) => (
+  <>
+    <ul class="rows">
+      {sessions.map(each => (
+        <li key={each.id}>
+          <div class="what">
+            <strong>{each.browser}</strong>
+            {each.isThis && <span class="current">this browser</span>}
+            <div class="small quiet">
+              Logged in <Ago iso={each.created_at} now={now} />, last seen{' '}
+              <Ago iso={each.seen_at} now={now} />
+            </div>
           </div>
-        </div>
-        {each.isThis ? (
-          <Form action="/logout" fields={{ csrf }}>
-            <button type="submit">Log out</button>
-          </Form>
-        ) : (
-          <Form action="/account/end-session" fields={{ csrf, session_id: each.id }}>
-            <button type="submit" aria-label={`End session: ${each.browser}, since ${each.created_at}`}>
-              End session
-            </button>
-          </Form>
-        )}
-      </li>
-    ))}
-  </ul>
+          {each.isThis ? (
+            <Form action="/logout" fields={{ csrf }}>
+              <button type="submit">Log out</button>
+            </Form>
+          ) : (
+            <Form action="/account/end-session" fields={{ csrf, session_id: each.id }}>
+              <button type="submit" aria-label={`End session: ${each.browser}, since ${each.created_at}`}>
+                End session
+              </button>
+            </Form>
+          )}
+        </li>
+      ))}
+    </ul>
+    {sessions.length > 1 && (
+      <div class="end-others">
+        <Form action="/account/end-other-sessions" fields={{ csrf }}>
+          <button class="warning" type="submit">
+            End all other sessions
+          </button>
+        </Form>
+      </div>
+    )}
+  </>
 )
+
+const Ago = ({ iso, now }: { iso: string; now: number }) => (
+  <time dateTime={iso} title={minute(iso)}>
+    {timeSince(iso, now)}
+  </time>
+)
+
+/** The parts of the page, in their order. */
+const SECTIONS = [
+  { id: 'profile', title: 'Profile', about: 'What others see on your channel.', Body: Profile },
+  { id: 'appearance', title: 'Appearance', about: 'How the site looks in this browser.', Body: Appearance },
+  { id: 'sessions', title: 'Sessions', about: 'The browsers in which you are logged in.', Body: Sessions },
+  {
+    id: 'applications',
+    title: 'Connected applications',
+    about: 'What they may do with your account.',
+    Body: Connections,
+  },
+  {
+    id: 'change-password',
+    title: 'Password',
+    about: 'A new password revokes the tokens of all applications and logs out all other browsers.',
+    Body: Password,
+  },
+] as const

@@ -1,6 +1,7 @@
-/** The account page: connected applications, sessions, password. */
+/** The account page: profile, appearance, sessions, connected applications, password. */
 import { type Attempt, countAttempt } from '../../auth/attempts.ts'
 import { PasswordsBusy, passwords } from '../../auth/passwords.ts'
+import { parseProfileLink } from '../../domain/profile-link.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { Page, PageAnswer } from '../render/page.ts'
@@ -10,6 +11,7 @@ import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { accountPage } from './account-view.tsx'
+import { LINK_FIELDS } from './link-fields.ts'
 import { BUSY, LOGGED_OUT, passwordViolation, unlessBusy } from './login.ts'
 
 const toLogin: PageAnswer = { goTo: '/login?next=/account' }
@@ -18,6 +20,9 @@ const toLogin: PageAnswer = { goTo: '/login?next=/account' }
 const DONE: ReadonlyMap<string, string> = new Map([
   ['disconnected', 'Application disconnected. Its tokens are no longer valid.'],
   ['ended', 'The session has ended.'],
+  ['others-ended', 'All other sessions have ended.'],
+  ['profile', 'Your profile has been saved.'],
+  ['appearance', 'This browser shows the site in the theme that you chose.'],
   ['password', 'Your password has been changed.'],
 ])
 
@@ -27,26 +32,49 @@ export const showAccount: PageHandler = async (browser, services: SessionService
   return renderAccount(browser, services, session, { done: DONE.get(browser.parameter('done') ?? '') })
 }
 
-async function renderAccount(
+export async function renderAccount(
   browser: Browser,
   { store, clock }: Pick<PageServices, 'store' | 'clock'>,
   session: Session,
-  notices: { readonly done?: string | undefined; readonly violation?: string | undefined },
+  notices: {
+    readonly done?: string | undefined
+    readonly violation?: string | undefined
+    /** A profile that was not saved. */
+    readonly given?: PageFields
+  },
 ): Promise<Page> {
+  const { given, ...others } = notices
+  const [user, channel] = await Promise.all([
+    store.users.find(session.user_id),
+    store.channels.find(session.user_id),
+  ])
+  const links = (user?.links ?? []).map(parseProfileLink)
   const sessions = await store.accounts.sessionsOf(session.user_id, isoMillis(clock.now()))
   return accountPage({
     user_id: session.user_id,
     csrf: browser.csrfToken(),
     display_name: session.display_name,
     login: session.login,
+    profile: {
+      display_name: given?.get('display_name') ?? session.display_name,
+      description: given === undefined ? (user?.description ?? '') : (given.get('description') ?? ''),
+      language: given?.get('language') ?? channel?.language ?? 'en',
+      links: LINK_FIELDS.map(([label, url], place) =>
+        given === undefined
+          ? (links[place] ?? { label: '', url: '' })
+          : { label: given.get(label) ?? '', url: given.get(url) ?? '' },
+      ),
+    },
+    theme: browser.theme,
+    now: clock.now(),
     connections: await store.accounts.connectionsOf(session.user_id),
     sessions: sessions.map(each => ({ ...each, isThis: each.id === session.id })),
-    ...notices,
+    ...others,
   })
 }
 
 /** Handles a form of the account page; requires a session. */
-const withForm =
+export const withForm =
   <S>(submit: (form: PageFields, session: Session, browser: Browser, services: S) => Promise<PageAnswer>) =>
   async (browser: Browser, services: S & SessionServices): Promise<PageAnswer> => {
     const form = await browser.form()
@@ -70,6 +98,13 @@ export const submitEndSession = withForm(
     if (id !== session.id) return { goTo: '/account?done=ended' }
     browser.forgetSession()
     return { goTo: LOGGED_OUT }
+  },
+)
+
+export const submitEndOtherSessions = withForm(
+  async (_form, { user_id, id }, _browser, { store }: Pick<PageServices, 'store'>) => {
+    await store.commands.endOtherSessions({ user_id, keep: id })
+    return { goTo: '/account?done=others-ended' }
   },
 )
 

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentProps } from 'preact'
+import type { ProfileLink } from '../../domain/profile-link.ts'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
@@ -16,6 +17,7 @@ export type ChannelDropsView = Omit<ComponentProps<typeof ChannelDrops>, 'login'
 interface ChannelView {
   readonly channel: Channel
   readonly description: string
+  readonly links: readonly ProfileLink[]
   /** Undefined: offline. */
   readonly live: ShownStream | undefined
   /** Undefined: the broadcast plays elsewhere. */
@@ -32,7 +34,7 @@ interface ChannelView {
 
 /** A channel: what it broadcasts now, and its latest videos. */
 export function channelPage(view: ChannelView): Page {
-  const { channel, description, live, broadcast, following, drops, videos, now } = view
+  const { channel, description, links, live, broadcast, following, drops, videos, now } = view
   const { display_name } = channel
   return {
     title: live ? `${display_name} is live` : display_name,
@@ -49,10 +51,11 @@ export function channelPage(view: ChannelView): Page {
           <Header channel={channel} title={display_name} byline="Offline" following={following} />
         )}
         {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
-        {description !== '' && (
+        {(description !== '' || links.length > 0) && (
           <section class="about" aria-labelledby="about-heading">
             <h2 id="about-heading">About {display_name}</h2>
-            <p>{description}</p>
+            {description !== '' && <p>{description}</p>}
+            <Links links={links} />
           </section>
         )}
         <VideoSection
@@ -64,6 +67,20 @@ export function channelPage(view: ChannelView): Page {
     ),
   }
 }
+
+/** What people link to is theirs: nothing is passed on to it. */
+const Links = ({ links }: Pick<ChannelView, 'links'>) =>
+  links.length === 0 ? null : (
+    <ul class="links">
+      {links.map(({ label, url }) => (
+        <li key={url}>
+          <a href={url} rel="nofollow noopener ugc">
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
 
 type ScreenProps = Pick<ChannelView, 'channel' | 'broadcast' | 'following' | 'now'> & {
   readonly live: ShownStream

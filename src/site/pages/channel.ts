@@ -1,5 +1,6 @@
 /** The page of a channel, at `/<login>` (D-127). */
 import { raise } from '../../contract/problem.ts'
+import { parseProfileLink } from '../../domain/profile-link.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import type { Following } from '../components/follow.tsx'
 import { toShownStream } from '../components/stream-card.tsx'
@@ -30,7 +31,7 @@ export function parseChannelPath(path: string): string | undefined {
 
 export const showChannel: PageHandler = async (browser, services: ChannelServices) => {
   const { store, clock, mediaUrl } = services
-  const user = await store.users.withLogin(parseChannelPath(browser.path) ?? '')
+  const user = await store.users.activeWithLogin(parseChannelPath(browser.path) ?? '')
   // Programs that follow a wrong path get the error of the API.
   if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
   if (user === undefined)
@@ -40,7 +41,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
       'There is no channel with this name. It may have been renamed.',
     )
   const now = clock.now()
-  const { id, login, display_name, description } = user
+  const { id, login, display_name, description, links } = user
   const [stream, following, videos] = await Promise.all([
     store.streams.of(id),
     readFollowing(browser, services, user),
@@ -50,6 +51,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
   return channelPage({
     channel: { id, login, display_name },
     description,
+    links: links.map(parseProfileLink),
     live: stream && toShownStream(stream),
     broadcast,
     drops: stream && (await readChannelDrops(browser, services, stream, broadcast !== undefined)),

@@ -13,7 +13,7 @@ export const submitFollow: PageHandler = async (
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
   const { store, clock } = services
-  const channel = await store.users.withLogin((form.get('login') ?? '').toLowerCase())
+  const channel = await store.users.activeWithLogin((form.get('login') ?? '').toLowerCase())
   if (channel === undefined)
     return problemPage(404, 'Channel not found', 'There is no channel with this name.')
   const session = await readSession(browser, services)

@@ -14,6 +14,8 @@ interface LogInChoices {
   /** The application that requests authorization. */
   readonly application?: string | undefined
   readonly signUp: boolean
+  /** What was done before, if that led here. */
+  readonly done?: string | undefined
 }
 
 export const loginPage = (view: LogInView & LogInChoices): Page => ({
@@ -30,6 +32,7 @@ export const loginPage = (view: LogInView & LogInChoices): Page => ({
         )
       }
       violation={view.violation}
+      done={view.done}
       action="/login"
       fields={{ csrf: view.csrf, next: view.next }}
       submit="Log in"
@@ -85,6 +88,37 @@ export const signUpPage = (view: LogInView): Page => ({
         focus
       />
       <NewPassword label="Password" />
+    </FormPanel>
+  ),
+})
+
+interface NewPasswordView extends FormToken {
+  /** The secret of the link. */
+  readonly reset: string
+  readonly login: string
+  readonly violation?: string | undefined
+  readonly status?: number
+}
+
+export const newPasswordPage = (view: NewPasswordView): Page => ({
+  title: 'Set a new password',
+  status: view.status ?? 200,
+  body: (
+    <FormPanel
+      title="Set a new password"
+      lead={
+        <>
+          for <strong>{view.login}</strong>. This logs out all browsers and revokes the tokens of all
+          applications.
+        </>
+      }
+      violation={view.violation}
+      action="/account/new-password"
+      fields={{ csrf: view.csrf, reset: view.reset }}
+      submit="Set password"
+    >
+      <input type="hidden" name="username" autocomplete="username" value={view.login} />
+      <NewPassword label="New password" />
     </FormPanel>
   ),
 })

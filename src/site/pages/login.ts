@@ -32,8 +32,12 @@ export const showLogin: PageHandler = async (
 ) => {
   const next = safeNext(browser.parameter('next'))
   if ((await readSession(browser, services)) !== undefined) return { goTo: next }
-  return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp })
+  const done = browser.parameter('done') === 'password' ? 'Your password has been changed.' : undefined
+  return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp, done })
 }
+
+/** Where a new password leads: all sessions have ended. */
+export const PASSWORD_CHANGED = '/login?done=password'
 
 const DAY_SECONDS = 24 * 3600
 
@@ -75,6 +79,8 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   if (opened instanceof PasswordsBusy) return withRetryAfter(again(BUSY, 503), opened.retryAfterSeconds)
   if (opened === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
   if (opened === 'wrong') return again(INCORRECT, 401)
+  // Only who knows the password learns of it.
+  if (opened.suspended_at !== null) return again(SUSPENDED, 403)
   await endCurrentSession(browser, services)
   const { id, password_hash } = opened
   if (password_hash === null || !(await logIn(browser, services, { id, password_hash })))
@@ -82,6 +88,7 @@ export const submitLogin: PageHandler = async (browser, services: LoginServices)
   return { goTo: next }
 }
 
+const SUSPENDED = 'This account is suspended. Ask the operator of this server about it.'
 const INCORRECT = 'Incorrect user name or password.'
 export const BUSY = 'Too many passwords are being checked right now. Try again in a few seconds.'
 

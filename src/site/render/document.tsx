@@ -12,7 +12,7 @@ import { SearchForm } from '../components/search-form.tsx'
 import { SearchField } from '../islands/search-field.tsx'
 import { UsedIslands } from '../scripts/island.tsx'
 import { GRANT_NAME } from '../scripts/page-token.ts'
-import type { Page, Section } from './page.ts'
+import type { Page, Section, Theme } from './page.ts'
 
 /** The visitor that a page is rendered for. */
 export interface Visitor {
@@ -38,7 +38,7 @@ const withoutDirection = (title: string) => title.replace(/[\u202a-\u202e\u2066-
  */
 export async function renderDocument(
   page: Page,
-  visitor: Visitor | 'operator',
+  { visitor, theme }: { readonly visitor: Visitor | 'operator'; readonly theme: Theme | undefined },
   grantOf: () => string,
 ): Promise<Document> {
   const islands = new Set<string>()
@@ -86,7 +86,7 @@ export async function renderDocument(
     </head>,
   )
   return {
-    html: `<!doctype html>\n<html lang="en">${head}<body class="${style}-page">${body}</body></html>\n`,
+    html: `<!doctype html>\n<html lang="en"${theme === undefined ? '' : ` data-theme="${theme}"`}>${head}<body class="${style}-page">${body}</body></html>\n`,
     hasScript: islands.size > 0,
   }
 }

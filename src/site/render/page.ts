@@ -27,6 +27,9 @@ export interface Page {
 /** The styles of pages: `form` for one thing to decide or to read, the others by the page. */
 type PageStyle = 'form' | 'account' | 'console' | 'docs' | 'drops' | 'home' | 'studio' | 'watch'
 
+/** How the site looks, if that was chosen. */
+export type Theme = 'light' | 'dark'
+
 export type Section = 'live' | 'studio' | 'drops' | 'account'
 
 /** A page, a redirect, data for a script, or a file to save. */

@@ -8,6 +8,7 @@ import type { Proofs } from '../../kit/crypto/signed-text.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { readBody } from '../../kit/read-body.ts'
 import type { Pairs } from '../../kit/text.ts'
+import type { Theme } from '../render/page.ts'
 import { type FieldName, PageFields, readPairs } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
@@ -16,8 +17,11 @@ const FORM_COOKIE = '__Host-strand-form'
 const CONSOLE_COOKIE = '__Host-strand-console'
 /** Kept after log-out: see known-browsers.ts. */
 const BROWSER_COOKIE = '__Host-strand-browser'
+/** How the site looks in this browser; absent: as the system does. */
+const THEME_COOKIE = '__Host-strand-theme'
+const THEME_COOKIE_SECONDS = 400 * 24 * 3600
 const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
-const COOKIE_VALUE = /^[A-Za-z0-9_]{20,256}$/
+const COOKIE_VALUE = /^(?:[A-Za-z0-9_]{20,256}|light|dark)$/
 const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -37,6 +41,12 @@ export function acceptsHtml({ headers }: Request): 'by name' | 'also' | 'no' {
   const accept = headers.get('accept') ?? ''
   if (accept.includes('text/html')) return 'by name'
   return accept.includes('application/json') ? 'no' : 'also'
+}
+
+/** The theme that was chosen in this browser. */
+export function readTheme({ headers }: Request): Theme | undefined {
+  const theme = readCookies(headers.get('cookie') ?? '').get(THEME_COOKIE)
+  return theme === 'light' || theme === 'dark' ? theme : undefined
 }
 
 export class Browser {
@@ -81,6 +91,10 @@ export class Browser {
 
   get sessionSecret(): string | undefined {
     return this.#cookies.get(SESSION_COOKIE)
+  }
+
+  get theme(): Theme | undefined {
+    return readTheme(this.#request)
   }
 
   /** Marks of the accounts used in this browser; read by `KnownBrowsers`. */
@@ -162,6 +176,11 @@ export class Browser {
 
   rememberBrowser(cookie: string): void {
     this.#setCookie(BROWSER_COOKIE, cookie, BROWSER_COOKIE_SECONDS)
+  }
+
+  /** Undefined: as the system does. */
+  rememberTheme(theme: Theme | undefined): void {
+    this.#setCookie(THEME_COOKIE, theme ?? '', theme === undefined ? 0 : THEME_COOKIE_SECONDS)
   }
 
   forgetSession(): void {

@@ -39,7 +39,7 @@ export async function openStudioContext(
     const { user_id, display_name } = session
     return { session, channel: { id: user_id, login: session.login, display_name }, isOwner: true }
   }
-  const channel = await services.store.users.withLogin(login)
+  const channel = await services.store.users.activeWithLogin(login)
   if (channel === undefined)
     return problemPage(404, 'Channel not found', 'There is no channel with this name.', OWN)
   if (!(await services.store.channels.hasEditor(channel.id, session.user_id)))

@@ -175,7 +175,7 @@ export const submitStudioEditor = studioForm('owner', async submission => {
     return refused === undefined ? { done: 'editor-removed', part: 'editors' } : toOutcome(refused)
   }
   const login = form.get('login')?.trim() ?? ''
-  const editor = await services.store.users.withLogin(login)
+  const editor = await services.store.users.activeWithLogin(login)
   if (editor === undefined) return { violation: `There is no user with the name "${login}".` }
   if (editor.id === user_id) return { violation: 'You are the broadcaster: you need not be an editor.' }
   const addition = { user_id, editor_id: editor.id, now: services.clock.now() }

@@ -11,7 +11,7 @@ import { Avatar } from '../components/avatar.tsx'
 import { Form, type FormToken, LITERAL, Notice } from '../components/form.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, UNTITLED_VIDEO } from '../components/video-card.tsx'
-import { languageName } from '../format/languages.ts'
+import { languagesWith } from '../format/languages.ts'
 import { counted } from '../format/numbers.ts'
 import { day, minute, timeUntil } from '../format/times.ts'
 import { StudioChannel } from '../islands/studio-channel.tsx'
@@ -75,19 +75,6 @@ const FORMATS: Readonly<Record<MarkerFormat, string>> = {
   json: 'JSON',
 }
 const formats = Object.entries(FORMATS).map(([id, name]) => ({ id, name }))
-
-/** The languages of ISO 639-1 that people broadcast in most, by their English names. */
-const LANGUAGES =
-  `ar bg ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl sr sv th tl
-  tr uk ur vi zh`.split(/\s+/)
-
-/** With the language of the channel, whatever it is. */
-function languagesWith(current: string) {
-  const codes = [...new Set([...LANGUAGES, current])].filter(code => code !== 'other' && code !== '')
-  const named = codes.map(id => ({ id, name: languageName(id) }))
-  named.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return [...named, { id: 'other', name: 'Other' }]
-}
 
 export function studioPage(view: StudioView): Page {
   const { channel, isOwner, live, about, csrf } = view

@@ -7,6 +7,7 @@ import { emitAuthorization } from './authorization-events.ts'
 import { capCodes, capGrants } from './caps.ts'
 import { endUnauthorizedSubscriptions } from './end-subscriptions.ts'
 import { endTokens } from './end-tokens.ts'
+import { refuseSuspended } from './refuse-suspended.ts'
 import { insertToken, type NewToken, type Successor } from './tokens.ts'
 
 /** An authorization code to be stored. */
@@ -34,7 +35,7 @@ interface OpenidRequest {
 /** Records a user's consent as a connection and stores the authorization code. */
 export async function grantCode(tx: Transaction, args: { code: NewCode; now: string }): Promise<void> {
   const { code } = args
-  await connect(tx, code, args.now)
+  if (!(await connect(tx, code, args.now))) return
   await tx.run(
     sql`insert into authorization_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, family, nonce,
           authenticated_at, expires_at)
@@ -50,18 +51,22 @@ export async function grantToken(
   tx: Transaction,
   args: { token: NewToken & { readonly user_id: string }; now: string },
 ): Promise<void> {
-  await connect(tx, args.token, args.now)
+  if (!(await connect(tx, args.token, args.now))) return
   await insertToken(tx, args.token)
   await capGrants(tx, args.token)
 }
 
-/** Records that a user has connected an application; previously allowed scopes stay allowed. */
+/**
+ * Records that a user has connected an application; previously allowed scopes stay allowed. False: the user has just been
+ * suspended, and gets neither codes nor tokens.
+ */
 export async function connect(
   tx: Transaction,
   { user_id, client_id, scopes }: Pick<NewCode, 'user_id' | 'client_id' | 'scopes'>,
   now: string,
-): Promise<void> {
+): Promise<boolean> {
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
+  if ((await refuseSuspended(tx, [user_id])) !== undefined) return false
   const before = await tx.get<{ scopes: string }>(
     sql`select scopes from connections where user_id = ${user_id} and client_id = ${client_id}`,
   )
@@ -72,6 +77,7 @@ export async function connect(
         on conflict (user_id, client_id) do update set scopes = excluded.scopes`,
   )
   if (before === undefined) await emitAuthorization(tx, 'user.authorization.grant', { user_id, client_id })
+  return true
 }
 
 /** The user of the tokens, as named in an ID token. */
@@ -118,7 +124,7 @@ export async function useCode(
     sql`select c.user_id, u.display_name, c.redirect_uri, c.challenge, c.scopes, c.family, c.expires_at, c.used_at,
           c.nonce, c.authenticated_at
         from authorization_codes c
-        join users u on u.id = c.user_id
+        join users u on u.id = c.user_id and u.suspended_at is null
         where c.hash = ${args.hash} and c.client_id = ${args.client_id}`,
   )
   if (code === undefined) return refuse('invalid_code')

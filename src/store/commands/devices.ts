@@ -68,17 +68,19 @@ export async function useDevice(
   }>(
     sql`select d.user_id, u.display_name, d.scopes, d.decision
         from device_codes d
-        left join users u on u.id = d.user_id
+        left join users u on u.id = d.user_id and u.suspended_at is null
         where d.hash = ${args.hash} and d.client_id = ${args.client_id} and d.expires_at > ${args.now}`,
   )
   if (device === undefined) return refuse('invalid_device_code')
   if (device.decision === 'denied') return refuse('access_denied')
   if (device.user_id === null) return refuse('authorization_pending')
+  // The user was suspended while the decision was written.
+  if (device.display_name === null) return refuse('invalid_device_code')
   await tx.run(sql`delete from device_codes where hash = ${args.hash}`)
   const scopes = JSON.parse(device.scopes) as string[]
   const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: uuidV7() }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   await capGrants(tx, shared)
-  return { scopes, user: { id: device.user_id, display_name: device.display_name ?? '' } }
+  return { scopes, user: { id: device.user_id, display_name: device.display_name } }
 }

@@ -112,7 +112,7 @@ async function refuseUnknownUsers(
 ): Promise<Refusal<'malformed_parameter'> | undefined> {
   for (const [name, id] of Object.entries(condition)) {
     if (!name.endsWith('user_id')) continue
-    const user = await tx.get(sql`select id from users where id = ${id}`)
+    const user = await tx.get(sql`select id from users where id = ${id} and suspended_at is null`)
     if (user === undefined)
       return refuse('malformed_parameter', `condition.${name}`, `there is no user with the id "${id}"`)
   }

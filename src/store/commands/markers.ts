@@ -43,7 +43,7 @@ export async function createMarker(
           (select max(m.position_seconds) from video_markers m where m.video_id = s.video_id) as latest,
           (select 1 from editors e where e.user_id = u.id and e.editor_id = ${caller.user_id}) as is_editor
         from users u join channels c on c.user_id = u.id left join streams s on s.user_id = u.id
-        where u.id = ${args.broadcaster_id}`,
+        where u.id = ${args.broadcaster_id} and u.suspended_at is null`,
   )
   if (found === undefined) return refuse('user_not_found', args.broadcaster_id)
   const { login, video_id, started_at } = found

@@ -77,7 +77,7 @@ export async function openSession(
     second_publisher?: SecondPublisher | undefined
     now: number
   },
-): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'>> {
+): Promise<OpenedSession | Refusal<'not_found' | 'user_suspended' | 'channel_busy' | 'session_ended'>> {
   const channel = await tx.get<{ second_publisher: SecondPublisher }>(
     sql`select second_publisher from channels where user_id = ${args.user_id}${lockRows}`,
   )

@@ -15,8 +15,8 @@ interface NewSession {
 }
 
 /**
- * Starts a session of a user whose password was checked. That takes a while: if the password has been changed meanwhile, the
- * session is refused, because the change has ended all others.
+ * Starts a session of a user whose password was checked. That takes a while: if the password has been changed meanwhile, or the
+ * user suspended, the session is refused, because the change has ended all others.
  */
 export async function startSession(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function startSession(
   const { session } = args
   await tx.lock(sql`select id from users where id = ${session.user_id}`, 'users')
   const user = await tx.get<{ password_hash: string | null }>(
-    sql`select password_hash from users where id = ${session.user_id}`,
+    sql`select password_hash from users where id = ${session.user_id} and suspended_at is null`,
   )
   if (user === undefined || user.password_hash !== args.password_hash)
     return refuse('not_found', 'user', session.user_id)
@@ -53,6 +53,14 @@ export async function endSession(tx: Transaction, args: { user_id: string; id: s
   publishEnd(tx, args.user_id)
 }
 
+export async function endOtherSessions(
+  tx: Transaction,
+  args: { user_id: string; keep: string },
+): Promise<void> {
+  await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id <> ${args.keep}`)
+  publishEnd(tx, args.user_id)
+}
+
 /** The tokens of the site end with their session (D-150): every process looks them up again. */
 function publishEnd(tx: Transaction, user_id: string): void {
   tx.publish({ kind: 'access', access: { user_id } })
@@ -71,6 +79,7 @@ export async function changePassword(tx: Transaction, args: NewPassword) {
   return refused
 }
 
+/** Sets a password. A link to set one ends. */
 export async function setPassword(tx: Transaction, args: NewPassword) {
   const { user_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
@@ -78,14 +87,20 @@ export async function setPassword(tx: Transaction, args: NewPassword) {
     sql`select password_hash from users where id = ${user_id}`,
   )
   if (before === undefined) return refuse('not_found', 'user', user_id)
-  await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user_id}`)
+  await tx.run(
+    sql`update users set password_hash = ${args.password_hash}, reset_hash = null, reset_expires_at = null
+        where id = ${user_id}`,
+  )
   // The first password of an account ends nothing: until then all its tokens came from the operator.
   if (before.password_hash !== null) await lockOut(tx, user_id, args.keep)
   return undefined
 }
 
-/** A password is changed to lock out anyone who knows the old one: ends all other sessions and all tokens. */
-async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
+/**
+ * Ends all other sessions and all tokens: a password is changed to lock out anyone who knows the old one, and a user is
+ * suspended.
+ */
+export async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${user_id} and id <> ${keep}`)
   publishEnd(tx, user_id)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id}`)

@@ -10,6 +10,7 @@ import { liveStreamOf, liveStreams, readLive, refuseNotLive } from '../queries/s
 import { isOneOf, lockRows, type Sql, sql, type TableRow, valuesTable } from '../sql/tag.ts'
 import { emitOffline, emitOnline } from './channel-events.ts'
 import { disconnectPublisher } from './disconnect-publisher.ts'
+import { suspendedUsers } from './refuse-suspended.ts'
 
 /**
  * Publishes the current state of these live streams, and returns them. Their rows are locked first: otherwise a stream could
@@ -64,11 +65,16 @@ export async function startStream(
     started_at: string
     viewer_count?: number | undefined
   },
-): Promise<LiveStream | Refusal<'not_found'>> {
+): Promise<LiveStream | Refusal<'not_found' | 'user_suspended'>> {
   const { user_id, started_at } = args
   const [channel] = await tx.lookUp(channelToStart, [user_id])
   if (channel === undefined) return refuse('not_found', 'channel', user_id)
-  const [running] = await tx.lookUp(runningStream, [user_id])
+  // Read after the channel is locked: a suspension that committed before is seen.
+  const [[suspended], [running]] = await Promise.all([
+    tx.lookUp(suspendedUsers, [user_id]),
+    tx.lookUp(runningStream, [user_id]),
+  ])
+  if (suspended !== undefined) return refuse('user_suspended', suspended.login)
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
     const viewer_count = args.viewer_count ?? 0

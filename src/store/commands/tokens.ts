@@ -5,6 +5,7 @@ import { sql } from '../sql/tag.ts'
 import { capAppTokens, capGrants, capTokensOfGrant } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
 import { refuseUnknown } from './references.ts'
+import { refuseSuspended } from './refuse-suspended.ts'
 
 /** A token to be stored: its hash and what it grants. */
 export interface NewToken {
@@ -22,12 +23,15 @@ export interface NewToken {
 export async function issueTokens(
   tx: Transaction,
   args: { tokens: readonly NewToken[]; mostGrants?: number | undefined },
-): Promise<Refusal<'unknown_reference'> | undefined> {
+): Promise<Refusal<'unknown_reference' | 'user_suspended'> | undefined> {
   const unknown = await refuseUnknown(tx, {
     client: args.tokens.map(token => token.client_id),
     user: args.tokens.map(token => token.user_id),
   })
   if (unknown !== undefined) return unknown
+  const users = args.tokens.flatMap(({ user_id }) => user_id ?? [])
+  const suspended = await refuseSuspended(tx, [...new Set(users)])
+  if (suspended !== undefined) return suspended
   for (const token of args.tokens) await insertToken(tx, token)
   const { mostGrants } = args
   if (mostGrants !== undefined) for (const token of args.tokens) await capIssued(tx, token, mostGrants)

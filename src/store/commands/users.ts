@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/user.ts'
+import { isChange } from '../../domain/audit.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
@@ -16,6 +17,8 @@ import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
 import { endRunningStream, publishStreams } from './streams.ts'
+import { endPresence } from './suspensions.ts'
+import { loggable, userSubject } from './user-records.ts'
 
 /** A stream key to be stored: sealed for reading it back, hashed for lookup at ingest. */
 export interface StoredStreamKey {
@@ -54,6 +57,9 @@ export async function putUser(
   const { password_hash } = args
   await userColumns.update(tx, user)
   if (password_hash !== undefined) await setPassword(tx, { user_id: user.id, password_hash })
+  // An import may suspend a user.
+  if (before.suspended_at === null && user.suspended_at !== null)
+    await endPresence(tx, { user_id: user.id, now: args.now })
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   const email = user.email === before.email ? {} : { email: 'changed' }
@@ -103,32 +109,33 @@ function newUser({ id, login, now, ...fields }: NewUser): User {
     login: login.toLowerCase(),
     display_name: login,
     description: '',
+    links: [],
     broadcaster_type: '',
     email: null,
     created_at: isoMillis(now),
+    suspended_at: null,
+    suspension_reason: '',
   }
   return changed(fresh, fields)
 }
 
-/** Sets the description of a user. Undefined: there is no such user. */
-export async function describeUser(
+/** Changes what users themselves may change. Undefined: there is no such user. */
+export async function changeProfile(
   tx: Transaction,
-  { id, description }: { id: string; description: string },
+  args: Changes<Pick<User, 'display_name' | 'description' | 'links'>> & { readonly id: string },
 ): Promise<User | undefined> {
-  await tx.lock(sql`select id from users where id = ${id}`, 'users')
-  const before = await userQueries(tx).find(id)
-  if (before === undefined || before.description === description) return before
-  const user: User = { ...before, description }
-  await tx.run(sql`update users set description = ${description} where id = ${id}`)
-  tx.record({ subject: userSubject(user), before: loggable(before), after: loggable(user) })
+  await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
+  const before = await userQueries(tx).find(args.id)
+  if (before === undefined) return undefined
+  const user = changed(before, args)
+  const recording = { subject: userSubject(user), before: loggable(before), after: loggable(user) }
+  if (!isChange(recording)) return before
+  await userColumns.update(tx, user)
+  if (user.display_name !== before.display_name) await publishStreams(tx, sql`s.user_id = ${user.id}`)
+  tx.record(recording)
   await emitUserUpdate(tx, before, user)
   return user
 }
-
-const userSubject = ({ id }: { id: string }): string => `user/${id}`
-
-/** The audit log outlives the user, so it never contains the address. */
-const loggable = ({ email: _, ...user }: User) => user
 
 /** The audit record of a user that is created or changed. */
 const recorded = (user: User, password_hash: string | undefined) => ({

@@ -6,6 +6,7 @@ import { type CountedCampaign, campaignQueries, countingSpan } from '../queries/
 import { sql, storeClock } from '../sql/tag.ts'
 import { claimReached, type ReachedDrop } from './drop-claims.ts'
 import { lockViewers } from './lock-viewers.ts'
+import { refuseSuspended } from './refuse-suspended.ts'
 
 /** What a node reports of a viewer. */
 export interface WatchReport {
@@ -139,13 +140,15 @@ export async function addWatchedMinutes(
     readonly now: number
   },
 ): Promise<
-  { campaign_id: string; user_id: string; minutes: number } | Refusal<'not_found' | 'campaign_draft'>
+  | { campaign_id: string; user_id: string; minutes: number }
+  | Refusal<'not_found' | 'user_suspended' | 'campaign_draft'>
 > {
   const { campaign_id, user_id, add, now } = args
   const viewers = await lockViewers(tx, [user_id])
   const [campaign] = await campaignQueries(tx).counted([campaign_id])
   if (campaign === undefined) return refuse('not_found', 'campaign', campaign_id)
-  if (viewers.size === 0) return refuse('not_found', 'user', user_id)
+  if (viewers.size === 0)
+    return (await refuseSuspended(tx, [user_id])) ?? refuse('not_found', 'user', user_id)
   if (campaign.state === 'draft') return refuse('campaign_draft')
   const [progress] = await credit(tx, [{ user_id, campaign, added: add }], now)
   const minutes = progress?.minutes ?? add

@@ -27,13 +27,20 @@ export interface Connection {
 }
 
 const sessionColumns = sql`select s.id, s.user_id, u.login, u.display_name, s.created_at, s.seen_at, s.expires_at, s.browser
-  from sessions s join users u on u.id = s.user_id`
+  from sessions s join users u on u.id = s.user_id and u.suspended_at is null`
 
 export const accountQueries = (db: Database) => ({
   /** The user with a login, and the hash that the password is checked against. */
   credentials: (login: string) =>
-    db.get<Pick<User, 'id' | 'login' | 'display_name'> & { password_hash: string | null }>(
-      sql`select id, login, display_name, password_hash from users where login = ${login.toLowerCase()}`,
+    db.get<Pick<User, 'id' | 'login' | 'display_name' | 'suspended_at'> & { password_hash: string | null }>(
+      sql`select id, login, display_name, suspended_at, password_hash from users where login = ${login.toLowerCase()}`,
+    ),
+
+  /** The user who can set a password with a link. */
+  withPasswordReset: (hash: string, now: string) =>
+    db.get<Pick<User, 'id' | 'login'>>(
+      sql`select id, login from users
+          where reset_hash = ${hash} and reset_expires_at > ${now} and suspended_at is null`,
     ),
 
   session: (hash: string, now: string) =>

@@ -71,7 +71,7 @@ async function pageOfFound(
   }
   const rows = await findMatchingChannels(db, logins)
   const last = logins.at(-1)
-  // An empty page ends a walk: if all of them were deleted just now, the next page is returned.
+  // An empty page ends a walk: if all of them are suspended, or were deleted just now, the next page is returned.
   if (rows.length === 0 && more && last !== undefined)
     return pageOfFound(db, search, { first, direction, from: foundKey(search, last) })
   return { rows, more }
@@ -158,14 +158,14 @@ async function byDisplayName(
   return span === undefined ? { logins } : { logins, end: String(span.last[0]) }
 }
 
-/** The channels with these logins, in the same order. */
+/** The channels with these logins, in the same order, without those of suspended users. */
 async function findMatchingChannels(db: Database, logins: readonly string[]): Promise<MatchingChannel[]> {
   if (logins.length === 0) return []
   const rows = await db.all<MatchingRow>(
     sql`select u.id, u.login, u.display_name, c.title, coalesce(c.game_id, '') as game_id,
           coalesce(g.name, '') as game_name, c.language, c.tags
         from users u join channels c on c.user_id = u.id left join games g on g.id = c.game_id
-        where ${isOneOf(sql`u.login`, logins)}`,
+        where ${isOneOf(sql`u.login`, logins)} and u.suspended_at is null`,
   )
   const byLogin = new Map(rows.map(row => [row.login, { ...row, tags: JSON.parse(row.tags) as string[] }]))
   return logins.flatMap(login => byLogin.get(login) ?? [])

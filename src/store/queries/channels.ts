@@ -37,12 +37,13 @@ export type EditedChannel = Pick<User, 'id' | 'login' | 'display_name'>
 const MOST_EDITED = 50
 
 export const channelQueries = (db: Database) => ({
+  /** Without those of suspended users. */
   described: async (user_ids: readonly string[]): Promise<DescribedChannel[]> => {
     const rows = await db.all<Omit<DescribedChannel, keyof Channel>>(
       sql`select c.*, c.user_id as id, u.login as user_login, u.display_name as user_name,
             coalesce(g.name, '') as game_name
           from (${select} where ${isOneOf(sql`user_id`, user_ids)}) c
-          join users u on u.id = c.user_id left join games g on g.id = c.game_id`,
+          join users u on u.id = c.user_id and u.suspended_at is null left join games g on g.id = c.game_id`,
     )
     return rows.map(row => channelColumns.read(row))
   },
@@ -52,20 +53,20 @@ export const channelQueries = (db: Database) => ({
   },
   editors: (user_id: string, window: PageRequest) =>
     usersIn(db, 'editors', 'editor_id', sql`user_id = ${user_id}`, window),
-  /** All editors, the newest first (D-85). */
+  /** All editors who are not suspended, the newest first (D-85). */
   newestEditors: (user_id: string): Promise<ChannelEditor[]> =>
     db.all<ChannelEditor>(
       sql`select e.editor_id as user_id, u.display_name as user_name, e.created_at
-          from editors e join users u on u.id = e.editor_id where e.user_id = ${user_id}
+          from editors e join users u on u.id = e.editor_id and u.suspended_at is null where e.user_id = ${user_id}
           order by e.created_at desc, length(e.editor_id) desc, e.editor_id desc${limitedTo(MAX_EDITORS)}`,
     ),
-  /** The first channels that a user may edit. */
+  /** The first channels that a user may edit, without those of suspended users. */
   editedBy: (editor_id: string): Promise<EditedChannel[]> =>
     db.all<EditedChannel>(
       sql`select e.user_id as id, u.login, u.display_name
           from (select user_id from editors where editor_id = ${editor_id}
                 order by user_id${limitedTo(MOST_EDITED)}) e
-          join users u on u.id = e.user_id
+          join users u on u.id = e.user_id and u.suspended_at is null
           order by u.login`,
     ),
   followed: (user_id: string, window: PageRequest) =>

@@ -61,7 +61,7 @@ export const streamKeyQueries = (db: Database) => ({
       window,
     }),
 
-  /** The channel that a key opens, by the hashes under which the key may be stored. */
+  /** The channel that a key opens, by the hashes under which the key may be stored. The keys of suspended users open none. */
   channelOf: (hashes: readonly string[], now: string) =>
     db.get<KeyedChannel>(
       sql`select k.user_id, u.login, k.valid_until
@@ -70,7 +70,7 @@ export const streamKeyQueries = (db: Database) => ({
                 union all
                 select user_id, valid_until from extra_stream_keys
                 where ${isOneOf(sql`lookup_hash`, hashes)} and ${isValid(now)}) k
-          join users u on u.id = k.user_id
+          join users u on u.id = k.user_id and u.suspended_at is null
           limit 1`,
     ),
 

@@ -28,8 +28,10 @@ const videoColumns = sql`v.id, v.stream_id, v.user_id, (select login from users 
     (select display_name from users u where u.id = v.user_id) as user_name, v.title, v.description, v.language,
     coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
 const videos = sql`select ${videoColumns} from videos v`
+/** The user is not suspended (D-270). */
+const isShown = sql`(select suspended_at from users u where u.id = v.user_id) is null`
 const ownedVideos = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
-  from videos v join users u on u.id = v.user_id`
+  from videos v join users u on u.id = v.user_id and u.suspended_at is null`
 const ownedVideo = statement(['id'], ({ id }) => sql`${ownedVideos} where v.id = ${id}`)
 const latestVideo = statement(
   ['user_id'],
@@ -92,12 +94,14 @@ function downTo(order: Order, since: string): Order {
 }
 
 export const videoQueries = (db: Database) => ({
-  find: (id: string) => db.get<Video>(sql`${videos} where v.id = ${id}`),
+  /** Undefined also if the user is suspended, here and in all that is for everyone. */
+  find: (id: string) => db.get<Video>(sql`${videos} where v.id = ${id} and ${isShown}`),
 
   owned: (id: string) => db.get<OwnedVideo>(ownedVideo({ id })),
 
   /** The videos with these ids that exist. */
-  named: (ids: readonly string[]) => db.all<Video>(sql`${videos} where ${isOneOf(sql`v.id`, ids)}`),
+  named: (ids: readonly string[]) =>
+    db.all<Video>(sql`${videos} where ${isOneOf(sql`v.id`, ids)} and ${isShown}`),
 
   /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
   latestOf: (user_id: string) => db.get<OwnedVideo>(latestVideo({ user_id })),
@@ -105,7 +109,7 @@ export const videoQueries = (db: Database) => ({
   /** The node that has the recording of a video, empty if there is only one; or where a media server has it. Undefined: none. */
   recordingUrl: async (id: string): Promise<string | undefined> => {
     const video = await db.get<{ recording_url: string | null }>(
-      sql`select recording_url from videos where id = ${id}`,
+      sql`select v.recording_url from videos v where v.id = ${id} and ${isShown}`,
     )
     return video?.recording_url ?? undefined
   },
@@ -169,22 +173,27 @@ export const videoQueries = (db: Database) => ({
     return { ...page, rows: page.rows.map(readVideo) }
   },
 
-  /** The videos of a user or of a game. Those of another language, and with `views` of another time, are passed over. */
-  listed: (
+  /**
+   * The videos of a user or of a game. Those of suspended users, of another language, and with `views` of another time, are
+   * passed over.
+   */
+  listed: async (
     { user_id, game_id, language, since, sort }: VideoFilter,
     window: PageRequest,
   ): Promise<Page<Video>> => {
     const order = SORTS[sort]
-    return filteredPage<Video>(db, {
-      select: videos,
+    const page = await filteredPage<Video & { is_shown: number | boolean }>(db, {
+      select: sql`select ${videoColumns}, ${isShown} as is_shown from videos v`,
       where: [user_id === undefined ? sql`game_id = ${game_id ?? ''}` : sql`user_id = ${user_id}`],
       order: since === undefined || sort === 'views' ? order : downTo(order, since),
       descending: true,
       window,
       filter: row =>
+        Boolean(row.is_shown) &&
         (language === undefined || row.language === language) &&
         (since === undefined || row.created_at >= since),
     })
+    return { ...page, rows: page.rows.map(({ is_shown: _, ...video }) => video) }
   },
 })
 

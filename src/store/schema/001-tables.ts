@@ -14,7 +14,7 @@ export const tables = (dialect: Dialect): string =>
     .join('')
 
 /**
- * Users, whom they follow, and organizations. Normalized names are computed by the program, because neither engine normalizes all of
+ * Users, whom they follow, and organizations. `reset_hash` is the hash of a link with which the user can set a password. Normalized names are computed by the program, because neither engine normalizes all of
  * Unicode. Follows are counted by triggers, because a follow is also deleted with a user: the counts are exact whatever
  * statement changes them.
  */
@@ -25,11 +25,18 @@ create table if not exists users (
   display_name text not null,
   display_name_normalized ${key} not null,
   description text not null default '',
+  links text not null default '[]',
   broadcaster_type ${key} not null default '',
   email text,
   password_hash text,
-  created_at ${key} not null
+  reset_hash ${key},
+  reset_expires_at ${key},
+  created_at ${key} not null,
+  suspended_at ${key},
+  suspension_reason text not null default ''
 );
+create unique index if not exists users_with_reset on users (reset_hash) where reset_hash is not null;
+create index if not exists users_suspended on users (id) where suspended_at is not null;
 create index if not exists users_by_number on users (length(id), id);
 create index if not exists users_by_display_name on users (display_name_normalized, login)
   where ${OTHER_NAME};

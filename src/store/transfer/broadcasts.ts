@@ -1,5 +1,6 @@
 import { refuse } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
+import { refuseSuspended } from '../commands/refuse-suspended.ts'
 import { insertVideo, updateRunningVideo } from '../commands/streams.ts'
 import type { Transaction } from '../database.ts'
 import { orderBy } from '../keyset-order.ts'
@@ -59,7 +60,18 @@ const streamIsFree: Check<'stream'> = async (db, lines, earlier) => {
     'videos',
     lines.flatMap(line => line.video_id ?? line.id),
   )
+  const suspended = new Set(
+    (
+      await db.all<{ id: string }>(
+        sql`select id from users where suspended_at is not null and ${isOneOf(
+          sql`id`,
+          lines.map(line => line.user_id),
+        )}`,
+      )
+    ).map(row => row.id),
+  )
   return ({ id, user_id, video_id = id }, row) => {
+    if (suspended.has(user_id)) return `the user "${user_id}" is suspended`
     if ((row?.id ?? id) !== id) return `the channel of the user "${user_id}" is live with another stream`
     if ((ofStream.get(id) ?? user_id) !== user_id) return `the stream "${id}" belongs to another user`
     if (video_id === null || earlier?.has('video', video_id, user_id)) return undefined
@@ -87,6 +99,8 @@ export const stream: CommandLines<'stream'> = {
     const channel = await tx.get<{ vod_enabled: number }>(
       sql`select vod_enabled from channels where user_id = ${user_id}${lockRows}`,
     )
+    const suspended = await refuseSuspended(tx, [user_id])
+    if (suspended !== undefined) return suspended
     const before = await tx.get<{ id: string; video_id: string | null; viewer_count: number }>(
       sql`select id, video_id, viewer_count from streams where user_id = ${user_id}${lockRows}`,
     )

@@ -525,6 +525,11 @@ describeOperation(
     fails('not_found', 'when the user does not exist', async server =>
       add(server, (await publishedCampaign(server)).id, '999', { add: 1 }),
     )
+    fails('user_suspended', 'when the user is suspended', async server => {
+      const { id } = await newUser(server)
+      await server.control('PUT', `/users/${id}/suspension`, {})
+      return add(server, (await publishedCampaign(server)).id, id, { add: 1 })
+    })
     fails('campaign_draft', 'when it is a draft', async server =>
       add(server, (await newCampaign(server)).id, server.world.viewer.id, { add: 1 }),
     )

@@ -416,6 +416,11 @@ describeOperation(
     })
 
     fails('not_found', 'when the user does not exist', server => naming('999', start(server, '999')))
+    fails('user_suspended', 'when the user is suspended', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/users/${user.id}/suspension`, {})
+      return naming(user.login, start(server, user.id))
+    })
     fails('refused_reference', 'when it would start in the future', async server => {
       const { id } = await newUser(server)
       const started_at = new Date(nowOf(server) + 60_000).toISOString()

@@ -3,7 +3,7 @@ import { mintSecret } from '../../../src/auth/tokens.ts'
 import { endToken, issueToken } from '../../../src/contract/control/tokens.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
-import { asOperator, expectEmpty, isGoodToken, naming } from './operator.ts'
+import { asOperator, expectEmpty, isGoodToken, naming, newUser } from './operator.ts'
 
 const issue = (server: TestServer, body: object) => send(server, issueToken, asOperator(server, { body }))
 const end = (server: TestServer, token: string) =>
@@ -106,6 +106,11 @@ describeOperation(
     fails('unknown_reference', 'when the user does not exist', server =>
       naming('999', issue(server, { ...forViewer(server), user_id: '999' })),
     )
+    fails('user_suspended', 'when the user is suspended', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/users/${user.id}/suspension`, {})
+      return naming(user.login, issue(server, { ...forViewer(server), user_id: user.id }))
+    })
     for (const scope of ['Not-A-Scope', '', 'a b', 'user:', ':read']) {
       fails('invalid_scope', `when a scope is "${scope}"`, async server => {
         const answer = await issue(server, { ...forViewer(server), scopes: ['chat:read', scope] })

@@ -1,16 +1,27 @@
 import { expect } from 'bun:test'
 import { passwords } from '../../../src/auth/passwords.ts'
-import { createUser, deleteUser, getUser, listUsers, putUser } from '../../../src/contract/control/users.ts'
+import {
+  createPasswordReset,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  suspendUser,
+  unsuspendUser,
+} from '../../../src/contract/control/users.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
   asOperator,
   byNumber,
   expectEmpty,
+  exported,
   idsOf,
   isGoodToken,
   naming,
   newUser,
+  nowOf,
   shownStream,
   tokenOf,
   walk,
@@ -66,9 +77,12 @@ describeOperation(
           login: 'lunar_otter_9',
           display_name: 'Lunar_Otter_9',
           description: '',
+          links: [],
           broadcaster_type: '',
           email: null,
           created_at: expect.stringMatching(TIME),
+          suspended_at: null,
+          suspension_reason: '',
         },
       ])
       expect((await get(server, body.data[0].id)).body).toEqual(body)
@@ -101,6 +115,19 @@ describeOperation(
       expect((await get(server, body.data[0].id)).body).toEqual(body)
       const longest = `${'x'.repeat(64)}@${'y'.repeat(189)}`
       expect((await create(server, { login: login(), email: longest })).body.data[0].email).toBe(longest)
+    })
+
+    ok('takes at most five links, each a label and an https URL', async server => {
+      const links = [
+        'Schedule https://otter.example.com/schedule?week=1#top',
+        '日本語 🦦 https://example.com',
+      ]
+      const { body } = await create(server, { login: login(), links })
+      expect(body.data[0].links).toEqual(links)
+      expect((await get(server, body.data[0].id)).body).toEqual(body)
+      const lines = await exported(server, 'user')
+      expect(lines.find(({ id }) => id === body.data[0].id)?.links).toEqual(links)
+      expect((await put(server, body.data[0].id, { links: [] })).body.data[0].links).toEqual([])
     })
 
     ok('an email address may belong to several users (D-94)', async server => {
@@ -149,6 +176,13 @@ describeOperation(
       ['the email has a line break', { login: 'fine', email: 'otter@example.com\nBcc: x' }],
       ['the email has 255 characters', { login: 'fine', email: `${'x'.repeat(254)}@` }],
       ['the email is empty', { login: 'fine', email: '' }],
+      ['there are six links', { login: 'fine', links: Array(6).fill('Reef https://example.com') }],
+      ['a link has no label', { login: 'fine', links: ['https://example.com'] }],
+      ['a label has 41 characters', { login: 'fine', links: [`${'x'.repeat(41)} https://example.com`] }],
+      ['a link is not https', { login: 'fine', links: ['Reef http://example.com'] }],
+      ['a link is a script', { login: 'fine', links: ['Reef javascript:alert(1)'] }],
+      ['a link has a name before its host', { login: 'fine', links: ['Reef https://a@b.example'] }],
+      ['a label turns the text around', { login: 'fine', links: ['Re\u202eef https://example.com'] }],
     ] as const) {
       fails('malformed_parameter', `when ${title}`, server => create(server, body))
     }
@@ -291,9 +325,12 @@ describeOperation(
         'login',
         'display_name',
         'description',
+        'links',
         'broadcaster_type',
         'email',
         'created_at',
+        'suspended_at',
+        'suspension_reason',
       ])
       expect(body.data[0]).toMatchObject({ id: broadcaster.id, login: broadcaster.login })
     })
@@ -425,6 +462,155 @@ describeOperation(
       const user = await newUser(server)
       await remove(server, user.id)
       return remove(server, user.id)
+    })
+  },
+)
+
+const suspensionOf = (id: string) => `${at(id)}/suspension`
+const suspend = (server: TestServer, id: string, body: object = {}) =>
+  send(server, suspendUser, asOperator(server, { path: suspensionOf(id), body }))
+const unsuspend = (server: TestServer, id: string) =>
+  send(server, unsuspendUser, asOperator(server, { path: suspensionOf(id) }))
+
+/** The latest rows of the audit log about a user, without what every row has. */
+const audited = async (server: TestServer, id: string) =>
+  (await server.control('GET', `/audit?subject=user/${id}&first=2`)).map(
+    ({ operation, before, after }: Record<string, never>) => ({ operation, before, after }),
+  )
+
+describeOperation(
+  suspendUser,
+  {
+    valid: async server =>
+      asOperator(server, { path: suspensionOf((await newUser(server)).id), body: { reason: 'spam' } }),
+  },
+  ({ ok, fails }) => {
+    ok('shows since when and why, and the audit log has both', async server => {
+      const user = await newUser(server)
+      const { body } = await suspend(server, user.id, { reason: 'Sells accounts.' })
+      const suspended_at = expect.stringMatching(TIME)
+      const changes = { suspended_at, suspension_reason: 'Sells accounts.' }
+      expect(body.data).toEqual([{ ...user, ...changes }])
+      expect((await get(server, user.id)).body).toEqual(body)
+      expect((await list(server, { login: user.login })).body.data).toEqual(body.data)
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'SuspendUser',
+        before: { suspended_at: null, suspension_reason: '' },
+        after: changes,
+      })
+    })
+
+    ok('a repeat keeps the time, and changes the reason if one is given', async server => {
+      const user = await newUser(server)
+      const [first] = (await suspend(server, user.id, { reason: 'spam' })).body.data
+      expect((await suspend(server, user.id)).body.data).toEqual([first])
+      const [again] = (await suspend(server, user.id, { reason: 'more spam' })).body.data
+      expect(again).toEqual({ ...first, suspension_reason: 'more spam' })
+    })
+
+    ok('ends the stream, whose video stays', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      await suspend(server, user.id)
+      expect(await shownStream(server, user.id)).toBeUndefined()
+      const [video] = await server.control('GET', `/videos?user_id=${user.id}`)
+      expect(video).toMatchObject({ is_live: false, ended_at: expect.any(String) })
+    })
+
+    ok('orders that the publisher be disconnected', async server => {
+      const user = await newUser(server)
+      const { store } = server.strand.services
+      const session = { adapter: 'srs', server: 'reef', session: crypto.randomUUID() }
+      const ids = { user_id: user.id, stream_id: user.id, video_id: user.id, watch_url: null }
+      await store.commands.openSession({ ...session, ...ids, now: Date.now() })
+      await suspend(server, user.id)
+      expect((await store.mediaServers.session(session))?.dismissed_at).toBeString()
+    })
+
+    ok('a user in an import may be suspended: that is exported, and ends the stream', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      const suspended_at = '2026-03-01T12:00:00.250Z'
+      const line = { type: 'user', id: user.id, login: user.login, suspended_at, suspension_reason: 'spam' }
+      const imported = await server.call(
+        asOperator(server, {
+          method: 'POST',
+          path: '/control/import',
+          rawBody: `${JSON.stringify(line)}\n`,
+          headers: { 'Content-Type': 'application/x-ndjson' },
+        }),
+      )
+      expect(imported.status).toBe(200)
+      expect((await get(server, user.id)).body.data[0]).toMatchObject({ suspended_at })
+      expect(await shownStream(server, user.id)).toBeUndefined()
+      const lines = await exported(server, 'user')
+      expect(lines.find(({ id }) => id === user.id)).toMatchObject({
+        suspended_at,
+        suspension_reason: 'spam',
+      })
+    })
+
+    fails('not_found', 'when there is no such user', server => naming('999', suspend(server, '999')))
+    fails('malformed_parameter', 'when the reason has 301 characters', async server =>
+      naming('reason', suspend(server, (await newUser(server)).id, { reason: 'x'.repeat(301) })),
+    )
+  },
+)
+
+describeOperation(
+  unsuspendUser,
+  {
+    valid: async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id)
+      return asOperator(server, { path: suspensionOf(user.id) })
+    },
+  },
+  ({ ok, fails }) => {
+    ok('the user is as before, and the audit log has the end', async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id, { reason: 'spam' })
+      expectEmpty(await unsuspend(server, user.id))
+      expect((await get(server, user.id)).body.data).toEqual([user])
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'UnsuspendUser',
+        after: { suspended_at: null },
+      })
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      expect(await shownStream(server, user.id)).toBeDefined()
+    })
+    fails('not_found', 'when there is no such user', server => naming('999', unsuspend(server, '999')))
+    fails('not_suspended', 'when the user is not suspended', async server => {
+      const user = await newUser(server)
+      return naming(user.login, unsuspend(server, user.id))
+    })
+  },
+)
+
+const reset = (server: TestServer, id: string) =>
+  send(server, createPasswordReset, asOperator(server, { path: `${at(id)}/password-reset` }))
+
+describeOperation(
+  createPasswordReset,
+  { valid: async server => asOperator(server, { path: `${at((await newUser(server)).id)}/password-reset` }) },
+  ({ ok, fails }) => {
+    ok('is a link for 24 hours, which the audit log mentions without its secret', async server => {
+      const user = await newUser(server)
+      const { body } = await reset(server, user.id)
+      const [{ reset_url, expires_at }] = body.data
+      expect(reset_url).toStartWith(`${server.strand.services.publicUrl}/account/new-password?reset=srst_`)
+      const day = 24 * 3600_000
+      expect(Date.parse(expires_at) - nowOf(server)).toBeWithin(day - 60_000, day + 1)
+      expect((await audited(server, user.id))[0]).toMatchObject({
+        operation: 'CreatePasswordReset',
+        after: { password_reset: 'created', expires_at },
+      })
+    })
+    fails('not_found', 'when there is no such user', server => naming('999', reset(server, '999')))
+    fails('user_suspended', 'when the user is suspended', async server => {
+      const user = await newUser(server)
+      await suspend(server, user.id)
+      return naming(user.login, reset(server, user.id))
     })
   },
 )

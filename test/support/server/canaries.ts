@@ -8,7 +8,7 @@ import { isWellFormed } from '../../../src/auth/tokens.ts'
 import type { StorePlace } from '../server.ts'
 import { occurring } from './occurring.ts'
 
-const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod|med)_[A-Za-z0-9]{38}/g
+const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod|med|rst)_[A-Za-z0-9]{38}/g
 const STREAM_KEY = /live_[0-9]+_[A-Za-z0-9]{30}/g
 const DEVICE_CODE = /"device_code":"([A-Za-z0-9]{40})"/g
 /** How many are looked for as they are and in other encodings. */

@@ -33,7 +33,7 @@ import type { Query } from './list-page.tsx'
 import { rowTitle } from './row-page.tsx'
 
 /** Returned once, when they are created. */
-const SECRETS = ['secret', 'token', 'stream_key', 'access_token', 'refresh_token'] as const
+const SECRETS = ['secret', 'token', 'stream_key', 'access_token', 'refresh_token', 'reset_url'] as const
 
 /** What an action is done to. Only rows with a page are read before; others are known by their key alone. */
 export interface Target {

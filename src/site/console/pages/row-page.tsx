@@ -55,7 +55,7 @@ export async function rowPage(
     done: doneText(resource, done),
     liveSeconds: REFRESH_SECONDS,
     actions: (resource.actions ?? [])
-      .filter(({ form }) => !form.hidden)
+      .filter(({ form }) => !form.hidden && (form.offeredFor?.(row) ?? true))
       .map(({ form: { path, title, removes } }) => (
         <a
           key={path}
