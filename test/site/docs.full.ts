@@ -22,7 +22,7 @@ describe('/docs', () => {
     const page = await (await fetch(`${server.url}/docs`)).text()
     const lineOf = (id: string) => {
       const [, article = ''] = page.split(`<article id="${id}"`)
-      const [, line = ''] = /<figcaption>Request<\/figcaption><pre><code>(.*?)<\/code>/s.exec(article) ?? []
+      const [, line = ''] = /<pre class="curl" tabindex="0"><code>(.*?)<\/code>/s.exec(article) ?? []
       return line.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&')
     }
     const run = async (id: string) => {
