@@ -184,12 +184,14 @@ export class Pages {
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
     const claimable = session === undefined ? 0 : await countClaimable(session.user_id, this.#services)
     const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here, claimable }
-    const { html, hasScript } = await renderDocument(page, visitor, () =>
-      siteTokens.grant({
-        session_id: session?.id ?? null,
-        scopes: session === undefined ? [] : (page.scopes ?? []),
-      }),
-    )
+    const { html, hasScript } = await renderDocument(page, visitor, {
+      publicUrl: this.#services.publicUrl,
+      grant: () =>
+        siteTokens.grant({
+          session_id: session?.id ?? null,
+          scopes: session === undefined ? [] : (page.scopes ?? []),
+        }),
+    })
     const headers = new Headers({
       ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
       'X-Request-Id': context.requestId,

@@ -65,6 +65,11 @@ export function renderReference(families: readonly Family[], options: ReferenceO
   }
 }
 
+const SUMMARY = {
+  path: '/docs',
+  description: 'All operations and events of this server, with examples in curl, TypeScript and Python.',
+}
+
 /** Where people log in, the page is on the listener of the public API. The link leads to the document of what is shown. */
 export function docsPage(
   reference: Reference,
@@ -79,7 +84,7 @@ export function docsPage(
     style: 'docs',
     // A form gets a token with those that its operation requires.
     scopes: SCOPES,
-    ...(!isPublic && { listener: 'operator' }),
+    ...(isPublic ? { summary: SUMMARY } : { listener: 'operator' }),
     body: (
       <>
         <nav class="rail" aria-label="Operations">
