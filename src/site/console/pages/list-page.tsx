@@ -11,7 +11,7 @@ import { isRefused } from '../../scripts/refused.ts'
 import { Status, toneClass } from '../cells.tsx'
 import { ControlledInput } from '../form.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
-import { filterFields, type InputField } from '../input-fields.ts'
+import { filterFields, type InputField, textIn } from '../input-fields.ts'
 import type { Input, OperatorApi, Row, Rows } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
@@ -35,7 +35,8 @@ export async function listPage(
   const fields = filterFields(resource.list, resource.filters)
   const given = fields.filter(({ name }) => (query[name] ?? '') !== '')
   const filters: Record<string, string> = {}
-  for (const { name } of given) filters[name] = await references.findId(name, query[name] ?? '')
+  for (const field of given)
+    filters[field.name] = await references.findId(field.name, textIn(field, query[field.name] ?? ''))
   const { rows, violation } = await read(api, resource, filterInput(given, filters), query.after)
   const names = await references.namesIn(rows.data, resource.columns)
   const here = { path: consolePath(resource.path), query: { ...filters, after: query.after } }
@@ -123,7 +124,8 @@ export async function listPage(
 }
 
 /** A filter of several values takes one here. */
-const filterKind = ({ kind }: InputField): InputField['kind'] => (kind === 'choice' ? 'choice' : 'text')
+const filterKind = ({ kind }: InputField): InputField['kind'] =>
+  kind === 'choice' || kind === 'time' ? kind : 'text'
 
 const filterInput = (given: readonly InputField[], filters: Query): Input =>
   Object.fromEntries(
