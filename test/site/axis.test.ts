@@ -47,7 +47,7 @@ test('small values have an axis without odd fractions', () => {
     expect([high, ...axisTicks(high, isCount)]).toEqual([high, ...ticks])
 })
 
-test('times are at whole steps of a clock, within the chart, and no more than fit', () => {
+test('times have whole steps of a clock, lie within the chart, and are no more than fit', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1_700_000_000, max: 1_900_000_000 }),

@@ -69,7 +69,7 @@ export function channelPage(view: ChannelView): Page {
   }
 }
 
-/** What it broadcasts; else its last broadcast, else what the channel says about itself. */
+/** What it broadcasts; else its last broadcast, else its description. */
 function summarizeChannel({ channel, description, live, videos: [last] }: ChannelView): PageSummary {
   const { id, login, display_name } = channel
   const about = { path: `/${login}`, type: 'profile' } as const

@@ -102,7 +102,7 @@ const STATUSES: readonly (readonly [status: string, text: string])[] = [
   ['404', 'The channel, video or other resource does not exist.'],
   ['409', 'The request contradicts the current state.'],
   ['429', 'The bucket is empty. Wait until `Ratelimit-Reset`.'],
-  ['503', 'The server is overloaded or its store is away. Wait as long as `Retry-After` says.'],
+  ['503', 'The server is overloaded or its store is away. Retry after the seconds in `Retry-After`.'],
 ]
 
 function errorText(name: ProblemWithoutDetails): string {

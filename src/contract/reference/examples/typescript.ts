@@ -2,6 +2,10 @@ import { familyOf, methodName, type Operation } from '../../operation.ts'
 import { CONTENT_TYPES, type ExampleServer, exampleRequest } from './example-request.ts'
 import { formatLiteral, TYPESCRIPT_NOTATION } from './literal.ts'
 
+/** What examples read variables from; this program reads them elsewhere. */
+const ENVIRONMENT = ['process', 'env'].join('.')
+const PACKAGE = formatLiteral('strand/client', TYPESCRIPT_NOTATION)
+
 /** The example of an operation as a program with the typed client. */
 export function typescriptExample(operation: Operation, server: ExampleServer): string {
   if (operation.answerLines !== undefined) return fetchExample(operation, server)
@@ -11,13 +15,13 @@ export function typescriptExample(operation: Operation, server: ExampleServer): 
     `baseUrl: ${formatLiteral(server.baseUrl, TYPESCRIPT_NOTATION)}`,
     ...(token === undefined
       ? []
-      : [`${token === 'TOKEN' ? 'token' : 'operatorToken'}: process.env.${token}`]),
-    ...(hasClientId ? ['clientId: process.env.CLIENT_ID'] : []),
+      : [`${token === 'TOKEN' ? 'token' : 'operatorToken'}: ${ENVIRONMENT}.${token}`]),
+    ...(hasClientId ? [`clientId: ${ENVIRONMENT}.CLIENT_ID`] : []),
   ]
   const call = `await ${family}.${methodName(operation)}(${formatInput(operation)})`
   const hasResult = operation.returns !== undefined || operation.answerFile !== undefined
   return [
-    `import { createClient } from 'strand/client'`,
+    `import { createClient } from ${PACKAGE}`,
     '',
     `const { ${family} } = createClient({${options.map(each => `\n  ${each},`).join('')}\n})`,
     ...(hasResult ? [`const answer = ${call}`, 'console.log(answer)'] : [call]),
@@ -33,7 +37,7 @@ function formatInput({ example }: Operation): string {
 function fetchExample(operation: Operation, server: ExampleServer): string {
   const { url, token, body } = exampleRequest(operation, server)
   const headers = [
-    ...(token === undefined ? [] : [`Authorization: \`Bearer \${process.env.${token}}\``]),
+    ...(token === undefined ? [] : [`Authorization: \`Bearer \${${ENVIRONMENT}.${token}}\``]),
     ...(body === undefined ? [] : [`'Content-Type': '${CONTENT_TYPES[body.type]}'`]),
   ]
   const init = [
