@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A page with the rows of a resource: filters, a table, the next page. */
 import type { AdminTable } from '../../../contract/admin/resource.ts'
+import { operations } from '../../../contract/index.ts'
 import { methodName } from '../../../contract/operation.ts'
 import { Form } from '../../components/form.tsx'
 import { withQuery } from '../../format/with-query.ts'
@@ -20,6 +21,10 @@ import { Table } from '../table.tsx'
 const PAGE_SIZE = 50
 const REFRESH_SECONDS = 5
 const NOTHING: Rows = { data: [] }
+/** The audit log names operations that change something. */
+const OPERATIONS = operations
+  .filter(({ method }) => method !== 'GET')
+  .map(({ id, summary }) => [id, summary] as const)
 
 export type Query = Readonly<Record<string, string | undefined>>
 
@@ -69,7 +74,7 @@ export async function listPage(
                     key={field.name}
                     field={{ ...field, required: false, hint: undefined, kind: filterKind(field) }}
                     value={query[field.name] ?? ''}
-                    offers={await references.offersFor(field.name)}
+                    offers={field.name === 'operation' ? OPERATIONS : await references.offersFor(field.name)}
                     isFilter
                   />
                 )),
