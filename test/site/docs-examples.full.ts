@@ -97,7 +97,7 @@ describe.each([false, true])('of the core operations, strict: %p', strict => {
     const broadcaster = exampleNames.user_id
     const organization_id = server.world.organization.id
     await server.control('PUT', `/users/${broadcaster}`, { login: exampleNames.user_login })
-    await server.control('PUT', `/users/${user_id}`, { login: 'tidal_newt' })
+    await server.control('PUT', `/users/${user_id}`, { login: 'viewer_of_examples' })
     await server.control('PUT', `/games/${game_id}`, { name: 'Tidefall', organization_id })
     await server.control('PUT', `/benefits/${benefit_id}`, { name: 'Lantern', organization_id, game_id })
     await server.control('POST', '/entitlements', { grants: [{ id, user_id, benefit_id, game_id }] })

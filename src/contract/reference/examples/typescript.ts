@@ -1,4 +1,4 @@
-import { familyOf, methodName, type Operation } from '../../operation.ts'
+import { familyOf, methodName, type Operation, queryParameters } from '../../operation.ts'
 import { CONTENT_TYPES, type ExampleServer, exampleRequest } from './example-request.ts'
 import { formatLiteral, TYPESCRIPT_NOTATION } from './literal.ts'
 
@@ -28,8 +28,19 @@ export function typescriptExample(operation: Operation, server: ExampleServer): 
   ].join('\n')
 }
 
-function formatInput({ example }: Operation): string {
-  const input = { ...example.params, ...example.query, ...(example.body as object | undefined) }
+function formatInput(operation: Operation): string {
+  const { example } = operation
+  const { properties } = queryParameters(operation)
+  const query = Object.entries(example.query ?? {}).map(([name, value]) => [
+    name,
+    // In a query string, a list of one looks like a single value.
+    'items' in (properties[name] ?? {}) ? [value].flat() : value,
+  ])
+  const input = {
+    ...example.params,
+    ...Object.fromEntries(query),
+    ...(example.body as object | undefined),
+  }
   return Object.keys(input).length === 0 ? '' : formatLiteral(input, TYPESCRIPT_NOTATION)
 }
 
