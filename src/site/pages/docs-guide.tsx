@@ -31,7 +31,7 @@ export const Guide = ({ options }: { options: ExampleOptions }) => (
       </Step>
       <Step
         title="Get a token"
-        text="Programs that act for themselves use an app token, which their client id and secret buy. Programs that act for a person use a user token: send the person to `/oauth2/authorize`, or show a device code. An operator registers clients in the console or with `strand client create`."
+        text="A program that acts for itself uses an app token, which it gets for its client id and secret. A program that acts for a person uses a user token: send the person to `/oauth2/authorize`, or show a device code. An operator registers clients in the console or with `strand client create`."
       >
         <RequestExample operation={oauthOperations.createToken} options={options} />
       </Step>
