@@ -74,10 +74,13 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
     const variants = each.anyOf ?? [each]
     const main = variants.find(({ type }) => type !== 'null') ?? each
     const inner = main.type === 'array' ? (main.items ?? {}) : main
+    const kind = chooseKind(name, main)
+    // The form of a time is up to the picker.
+    const form = kind === 'time' ? undefined : inner.hint
     return {
       name,
       label: toLabel(name),
-      kind: chooseKind(name, main),
+      kind,
       choices: main.enum ?? [],
       groups: [],
       required: schema?.required?.includes(name) ?? false,
@@ -86,7 +89,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
       max: main.maximum,
       isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
-      hint: shortHint(each.description ?? main.description ?? inner.hint, schema?.properties ?? {}),
+      hint: shortHint(each.description ?? main.description ?? form, schema?.properties ?? {}),
       fields: inner.type === 'object' ? fieldsIn(inner) : [],
       mostRows: main.maxItems ?? 0,
     }

@@ -20,6 +20,8 @@ export function followReader({ field, clear, first }: FilterField): () => void {
     if (found === undefined) return
     if (opener !== null) opener.open = false
     location.hash = found.id
+    // The address may have named it before.
+    found.scrollIntoView()
     found.querySelector<HTMLElement>('a')?.focus({ preventScroll: true })
   }
 
