@@ -48,15 +48,16 @@ interface GivenForm {
   readonly given: Query
   readonly violation?: string
   readonly status?: number
-  /** The input that was refused. */
+  /** The input that was refused, and what it must be. */
   readonly wrongField?: string | undefined
+  readonly reason?: string | undefined
 }
 
 export async function actionPage(
   desk: ConsoleContext,
   api: OperatorApi,
   target: Target,
-  { given, wrongField, ...refused }: GivenForm,
+  { given, wrongField, reason, ...refused }: GivenForm,
 ): Promise<Page> {
   const { resource, action, key, row } = target
   const { form } = action
@@ -66,7 +67,8 @@ export async function actionPage(
   const { violation, status, answer } = isAsked
     ? await ask(api, target, given)
     : { ...refused, answer: undefined }
-  const mistakeAt = (name: string) => (isSameField(name, wrongField, form.each) ? violation : undefined)
+  const mistakeAt = (name: string) =>
+    isSameField(name, wrongField, form.each) ? (sentence(reason) ?? violation) : undefined
   const start = form.edits && (await startingWith(api, target))
   // A value in the address, such as the member to remove, is part of the question.
   const isFixed = (field: InputField) => form.hidden && given[field.name] !== undefined
@@ -147,6 +149,10 @@ export async function actionPage(
     ),
   })
 }
+
+/** `must be at most 140 characters` as a sentence. */
+const sentence = (reason: string | undefined): string | undefined =>
+  reason && `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 
 /** Whether an error is about this field: `grants.0.user_id` is about the field with a user on each line. */
 function isSameField(name: string, wrong: string | undefined, each: string | undefined): boolean {
@@ -264,8 +270,8 @@ export async function submitAction(
   const { action } = target
   const given: Query = Object.fromEntries(form)
   if (action.form.shows !== undefined) return actionPage(desk, api, target, { given })
-  const again = (violation: string, status: number, wrongField: string | undefined) =>
-    actionPage(desk, api, target, { given, violation, status, wrongField })
+  const again = (violation: string, status: number, wrongField?: string, reason?: string) =>
+    actionPage(desk, api, target, { given, violation, status, wrongField, reason })
   const name = rowName(target)
   if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
     return again(`Type ${name} to confirm.`, 400, 'confirm')
@@ -277,7 +283,7 @@ export async function submitAction(
     return { goTo: withQuery(placeAfter(target, made), { done: methodName(action.operation) }) }
   } catch (error) {
     if (!isRefused(error)) throw error
-    return again(error.message, error.status, error.field)
+    return again(error.message, error.status, error.field, error.reason)
   }
 }
 
