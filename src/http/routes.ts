@@ -24,6 +24,7 @@ import { answerCallback, type CallbackHandler, isIngestPath } from './responses/
 import { answerLive, isLivePath } from './responses/live-response.ts'
 import { answerRecording, isRecordingPath } from './responses/recording-response.ts'
 import { preflightHeaders } from './responses/response-headers.ts'
+import { answerSiteFile, isSiteFile } from './responses/site-file-response.ts'
 import { answerSocket, isSocketPath } from './responses/socket-response.ts'
 import {
   answerAlive,
@@ -167,6 +168,13 @@ function listRows(options: RouteOptions, control: ControlAccess): readonly Row[]
       need: 'thread',
       tally: traffic.pages,
       answer: async context => (await answerAsset(context)) ?? notFound(context),
+    },
+    {
+      path: context => isSiteFile(at(context)),
+      method: 'GET',
+      need: 'thread',
+      tally: traffic.pages,
+      answer: answerSiteFile,
     },
     {
       ...page,

@@ -197,12 +197,16 @@ export class Pages {
     const claimable = session === undefined ? 0 : await countClaimable(session.user_id, this.#services)
     const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here, claimable }
     const theme = readTheme(context.request)
-    const { html, hasScript } = await renderDocument(page, { visitor, theme }, () =>
-      siteTokens.grant({
-        session_id: session?.id ?? null,
-        scopes: session === undefined ? [] : (page.scopes ?? []),
-      }),
-    )
+    const { html, hasScript } = await renderDocument(page, {
+      visitor,
+      theme,
+      publicUrl: this.#services.publicUrl,
+      grant: () =>
+        siteTokens.grant({
+          session_id: session?.id ?? null,
+          scopes: session === undefined ? [] : (page.scopes ?? []),
+        }),
+    })
     const headers = new Headers({
       ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
       'X-Request-Id': context.requestId,

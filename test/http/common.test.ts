@@ -193,7 +193,7 @@ for (const engine of engines) {
     })
 
     test('404 outside every family is JSON with the three fields too', async () => {
-      for (const path of ['/nothing', '/helixx/streams', '/favicon.ico']) {
+      for (const path of ['/nothing', '/helixx/streams', '/favicon.png']) {
         const answer = await server.call({ path })
         expect(answer.status).toBe(404)
         expect(Object.keys(answer.body)).toEqual(['error', 'status', 'message'])

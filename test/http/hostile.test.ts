@@ -625,7 +625,7 @@ for (const engine of engines) {
         '/control.json',
         '/etc/passwd',
         '/%2e%2e/%2e%2e/etc/passwd',
-        '/favicon.ico',
+        '/favicon.png',
         '/.env',
       ]) {
         test(`404 GET ${target}`, async () => {

@@ -1,7 +1,7 @@
 /** The ticks of charts: one rule, with labels that people can read. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { axisTicks } from '../../src/site/charts/axis.ts'
+import { axisTicks, timeTicks } from '../../src/site/charts/axis.ts'
 import { CHARTS, FORMATS } from '../../src/site/charts/console-charts.ts'
 
 const highest = fc.oneof(
@@ -45,4 +45,31 @@ test('small values have an axis without odd fractions', () => {
     [2.4, false, [0, 1, 2, 3]],
   ] as const)
     expect([high, ...axisTicks(high, isCount)]).toEqual([high, ...ticks])
+})
+
+test('times have whole steps of a clock, lie within the chart, and are no more than fit', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1_700_000_000, max: 1_900_000_000 }),
+      fc.integer({ min: 60, max: 20_000 }),
+      fc.integer({ min: 1, max: 8 }),
+      (from, seconds, most) => {
+        const ticks = timeTicks(from, from + seconds, most)
+        expect(ticks.length).toBeWithin(0, most + 2)
+        const step = (ticks[1] ?? 0) - (ticks[0] ?? 0)
+        for (const tick of ticks) {
+          expect(tick).toBeWithin(from, from + seconds + 1)
+          if (ticks.length > 1) expect(tick % step).toBe(0)
+        }
+      },
+    ),
+  )
+  expect(timeTicks(600, 900, 4)).toEqual([600, 720, 840])
+  expect(timeTicks(605, 665, 4)).toEqual([615, 630, 645, 660])
+  expect(timeTicks(0, 900, 3)).toEqual([0, 300, 600, 900])
+})
+
+test('every axis has its unit in its labels, unless it counts', () => {
+  for (const { unit } of CHARTS)
+    expect(FORMATS[unit](2)).toBe({ count: '2', rate: '2/s', milliseconds: '2 ms' }[unit])
 })

@@ -77,6 +77,20 @@ describe.skipIf(!hasBrowser)('the console in a real browser', () => {
     const before = await page.locator('.chart table tbody tr').count()
     await page.locator('.chart table tbody tr').nth(before).waitFor({ state: 'attached' })
     await page.waitForSelector('.live-state.is-live')
+    // Each chart reaches the edges of its card: no more is left than its padding and the labels of its axes.
+    const gaps = await page.locator('.chart').evaluateAll(cards =>
+      cards.map(card => {
+        const [outer, inner] = [card, card.querySelector('.u-over')].map(each =>
+          each?.getBoundingClientRect(),
+        )
+        if (outer === undefined || inner === undefined) return 'no chart'
+        return (
+          inner.left - outer.left < 80 && outer.right - inner.right < 24 && outer.bottom - inner.bottom < 40
+        )
+      }),
+    )
+    expect(gaps).toEqual(gaps.map(() => true))
+    expect(gaps.length).toBe(8)
     await look('overview')
   })
 
@@ -157,6 +171,12 @@ describe.skipIf(!hasBrowser)('the console in a real browser', () => {
     await look('user')
     await open('/demo')
     await look('demo')
+    await open('/users/new')
+    await page.fill('#input-login', 'no spaces allowed')
+    await press('Create user')
+    await page.locator('#input-login:focus[aria-invalid=true]').waitFor()
+    expect(await page.textContent('#input-login-mistake')).toContain('letters, digits or underscores')
+    await look('mistake')
   })
 
   test('reads and changes without scripts, and is logged out in every tab', async () => {

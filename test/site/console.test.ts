@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { OperatorSessions } from '../../src/auth/operator-sessions.ts'
 import { tables } from '../../src/contract/admin/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
+import { OUTCOME_MEANINGS } from '../../src/contract/resources/fault.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { MetricsHistory } from '../../src/site/console/history.ts'
 import { quantile } from '../../src/site/console/quantile.ts'
@@ -407,6 +408,74 @@ onEachStore('the console', {}, server => {
     expect(refused.html).toContain('value="klingon"')
     expect(refused.html).toContain('class="notice bad"')
     expect((await read(`/channels/${broadcaster.id}`))[0].delay).toBe(15)
+  })
+
+  test('what the API refuses is explained at its field, which has the focus', async () => {
+    const { broadcaster } = server().world
+    const path = `/console/users/${broadcaster.id}/channel`
+    const inputIn = (html: string, name: string) => new RegExp(`<input id="${name}"[^>]*>`).exec(html)?.[0]
+    await operator.open(path)
+    const delayed = await operator.submit(path, { delay: '100000' })
+    const [, sentence = ''] = /<p class="mistake" id="input-delay-mistake">([^<]*)/.exec(delayed.html) ?? []
+    expect(sentence).toContain('less than or equal to 900')
+    expect(inputIn(delayed.html, 'input-delay')).toMatch(
+      / aria-invalid="true".*aria-describedby="input-delay-mistake/,
+    )
+    expect(inputIn(delayed.html, 'input-delay')).toContain(' autofocus')
+    expect(delayed.html.match(/aria-invalid/g)?.length).toBe(1)
+    // A question that needs a name is a field as well.
+    const [user] = await control(server(), 'POST', '/users', { login: 'to_be_typed' })
+    await operator.open(`/console/users/${user.id}/delete`)
+    const untyped = await operator.submit(`/console/users/${user.id}/delete`, { confirm: 'another' })
+    expect(untyped.html).toContain('<p class="mistake" id="confirm-mistake">Type to_be_typed to confirm.</p>')
+    expect(inputIn(untyped.html, 'confirm')).toContain(' aria-invalid="true"')
+  })
+
+  test('times are chosen with a picker, in a named time zone, in forms and in filters', async () => {
+    const { html } = await operator.open('/console/audit')
+    for (const name of ['since', 'until']) {
+      const [, label] = new RegExp(`<label for="input-${name}">(.*?)</label>`).exec(html) ?? []
+      expect(label).toEndWith(' (UTC)')
+      expect(html).toMatch(new RegExp(`<input id="input-${name}"[^>]* type="datetime-local"`))
+    }
+    await control(server(), 'POST', '/games', { name: 'Timely' })
+    const [{ at }] = await read('/audit?first=1')
+    const rowsSince = async (since: string) => {
+      const page = await operator.open(`/console/audit?since=${encodeURIComponent(since)}`)
+      expect([since, page.status]).toEqual([since, 200])
+      return page.html
+    }
+    // As browsers send it: without seconds, and without a zone.
+    const before = await rowsSince(at.slice(0, 16))
+    expect(before).toContain('CreateGame')
+    expect(before).toContain(`value="${at.slice(0, 16)}`)
+    const later = new Date(Date.parse(at) + 86_400_000).toISOString()
+    expect(await rowsSince(later.slice(0, 19))).toContain('No change matches.')
+    // Every field of every form that takes a time is one.
+    for (const path of ['/console/users/create', '/console/campaigns/create', '/console/demo'])
+      for (const [input] of (await operator.open(path)).html.matchAll(
+        /<input id="input-(?:time|[a-z]+_at|timestamp)"[^>]*>/g,
+      ))
+        expect([path, input]).toEqual([path, expect.stringContaining(' type="datetime-local"')])
+  })
+
+  test('the form of faults lists operations by group, and explains each outcome', async () => {
+    const { html } = await operator.open('/console/demo')
+    const [, select = ''] = /<select id="input-operation"[^>]*>(.*?)<\/select>/s.exec(html) ?? []
+    const groups = [...select.matchAll(/<optgroup label="([^"]*)">(.*?)<\/optgroup>/gs)]
+    expect(groups.map(([, title]) => title)).toEqual(['Public API', 'OAuth', 'Playback'])
+    expect(groups[0]?.[2]).toContain('<option value="GetStreams">')
+    expect(groups[2]?.[2]).toContain('<option value="SendHeartbeat">')
+    for (const [outcome, meaning] of Object.entries(OUTCOME_MEANINGS)) {
+      expect(html).toContain(`aria-describedby="input-outcome-${outcome}"`)
+      const [, text = ''] = new RegExp(`id="input-outcome-${outcome}">(.*?)</span></label>`).exec(html) ?? []
+      expect([outcome, text.replaceAll(/<[^>]*>/g, '')]).toEqual([outcome, meaning.replaceAll('`', '')])
+    }
+    // The clock can be set to a time, and what it refuses is explained at the field.
+    const [{ now }] = await read('/clock')
+    const target = new Date(Date.parse(now) + 3_600_000).toISOString().slice(0, 19)
+    await operator.submit('/console/demo/clock', { time: target, advance_seconds: '' })
+    expect(Date.parse((await read('/clock'))[0].now)).toBeGreaterThanOrEqual(Date.parse(`${target}Z`))
   })
 
   test('games, benefits and entitlements with their history', async () => {

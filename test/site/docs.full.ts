@@ -22,7 +22,7 @@ describe('/docs', () => {
     const page = await (await fetch(`${server.url}/docs`)).text()
     const lineOf = (id: string) => {
       const [, article = ''] = page.split(`<article id="${id}"`)
-      const [, line = ''] = /<figcaption>Request<\/figcaption><pre><code>(.*?)<\/code>/s.exec(article) ?? []
+      const [, line = ''] = /<pre class="curl" tabindex="0"><code>(.*?)<\/code>/s.exec(article) ?? []
       return line.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&')
     }
     const run = async (id: string) => {
@@ -155,7 +155,7 @@ describe('/docs', () => {
     test('an example is copied unchanged', async () => {
       await page.goto(`${server.url}/docs#GetStreams`)
       const example = page.locator('#GetStreams .example').first()
-      const text = await example.locator('pre').textContent()
+      const text = await example.locator('pre:visible').textContent()
       await example.getByRole('button', { name: 'Copy the request' }).click()
       await example.getByText('Copied').waitFor()
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(text ?? '')
@@ -275,7 +275,136 @@ describe('/docs', () => {
       expect(await plain.locator('article').count()).toBe(operations.length + EVENT_TYPES.length)
       expect(await plain.locator('#filter').isVisible()).toBe(false)
       expect(await plain.locator('.reference button').count()).toBe(0)
+      // The languages and the groups of the menu need none either.
+      const request = plain.locator('#GetStreams .request')
+      expect(await request.locator('pre:visible').textContent()).toStartWith('curl ')
+      await plain.getByLabel('Python').check()
+      expect(await request.locator('pre:visible').textContent()).toStartWith('import json')
+      const entry = plain.locator('.menu a[href="#PutUser"]')
+      expect(await entry.isVisible()).toBe(false)
+      await plain.locator('.menu summary', { hasText: 'Users' }).click()
+      expect(await entry.isVisible()).toBe(true)
       await context.close()
+    })
+
+    test('nothing moves while the scripts load, also at an operation, in another language, on a phone', async () => {
+      for (const width of [390, 1440]) {
+        for (const [path, language] of [
+          ['/docs', 'curl'],
+          ['/docs#GetStreamMarkers', 'curl'],
+          ['/docs#errors', 'typescript'],
+          ['/docs', 'python'],
+        ] as const) {
+          const context = await browser.newContext({ viewport: { width, height: 844 } })
+          await context.addCookies([
+            { name: 'strand-docs-language', value: language, url: `${server.url}/docs` },
+          ])
+          await context.addInitScript(`
+            window.shifts = []
+            new PerformanceObserver(list => {
+              for (const { value, sources } of list.getEntries())
+                shifts.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 80))].join(' '))
+            }).observe({ type: 'layout-shift', buffered: true })`)
+          const fresh = await context.newPage()
+          await fresh.goto(server.url + path)
+          await fresh.locator('#GetStreams .copy').first().waitFor({ state: 'attached' })
+          // Shifts are reported with a frame: two later, none is missing.
+          await fresh.evaluate(
+            'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))',
+          )
+          expect([width, path, ...(await fresh.evaluate<string[]>('shifts'))]).toEqual([width, path])
+          expect(await fresh.locator(`#in-${language}`).isChecked()).toBe(true)
+          await context.close()
+        }
+      }
+    }, 120_000)
+
+    test('a language is chosen beside any example, which stays where it is, and is remembered', async () => {
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await page.goto(`${server.url}/docs#GetStreamMarkers`)
+      const request = page.locator('#GetStreamMarkers .request')
+      const button = request.getByRole('button', { name: 'Python' })
+      await button.waitFor()
+      expect(await button.getAttribute('aria-pressed')).toBe('false')
+      const before = (await button.boundingBox())?.y ?? 0
+      await button.click()
+      expect(await button.getAttribute('aria-pressed')).toBe('true')
+      expect(Math.abs(((await button.boundingBox())?.y ?? 0) - before)).toBeLessThan(2)
+      const text = (await request.locator('pre:visible').textContent()) ?? ''
+      expect(text).toStartWith('import json')
+      await request.getByRole('button', { name: 'Copy the request' }).click()
+      await request.getByText('Copied').waitFor()
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(text)
+      expect(await page.locator('#GetStreams .request pre:visible').textContent()).toStartWith('import json')
+      if (pictures) await page.screenshot({ path: `${pictures}/docs-python.png` })
+      await page.reload()
+      await button.waitFor()
+      expect(await page.getByLabel('Python').first().isChecked()).toBe(true)
+      await request.getByRole('button', { name: 'TypeScript' }).click()
+      expect(await request.locator('pre:visible').textContent()).toStartWith('import { createClient }')
+      if (pictures) await page.screenshot({ path: `${pictures}/docs-typescript.png` })
+      await request.getByRole('button', { name: 'curl' }).click()
+      expect(await request.locator('pre:visible').textContent()).toStartWith('curl ')
+    })
+
+    test('a heading copies the link to what it names', async () => {
+      await page.goto(`${server.url}/docs`)
+      for (const name of ['GetStreams', 'stream.online', 'Errors']) {
+        await page.locator('.reference').getByRole('heading', { name, exact: true }).getByRole('link').click()
+        await page.locator('.reference [role=status]', { hasText: 'Link copied' }).waitFor()
+        const id = name === 'Errors' ? 'errors' : name
+        expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`${server.url}/docs#${id}`)
+        expect(page.url()).toBe(`${server.url}/docs#${id}`)
+        await page.locator('.reference [role=status]:empty').waitFor({ state: 'attached' })
+      }
+    })
+
+    test('the menu follows the reader: groups unfold, and fold again', async () => {
+      await page.goto('about:blank')
+      await page.goto(`${server.url}/docs#PutUser`)
+      const current = page.locator('.menu a[aria-current]')
+      await page.locator('.menu a[aria-current]', { hasText: 'PutUser' }).waitFor()
+      expect(await current.count()).toBe(1)
+      await page.evaluate(`document.getElementById('GetFollowedStreams').scrollIntoView()`)
+      await page.locator('.menu a[aria-current]', { hasText: 'GetFollowedStreams' }).waitFor()
+      expect(await page.locator('.menu a[href="#PutUser"]').isVisible()).toBe(false)
+      // A filter unfolds what it finds; Enter goes there.
+      await page.keyboard.press('/')
+      await page.keyboard.type('putuser')
+      await page.locator('.menu a[href="#PutUser"]').waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/#PutUser$/)
+      await page.locator('.menu a[aria-current]', { hasText: 'PutUser' }).waitFor()
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('PutUser')
+    })
+
+    test('on a phone the menu stays within reach, opens over the text, and code scrolls inside its box', async () => {
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto('about:blank')
+      await page.goto(`${server.url}/docs#UpdateDropsEntitlements`)
+      const opener = page.locator('.opener summary')
+      await opener.getByText('UpdateDropsEntitlements').waitFor()
+      expect((await opener.boundingBox())?.y).toBeWithin(-1, 2)
+      const heading = page.locator('#UpdateDropsEntitlements h3')
+      const before = (await heading.boundingBox())?.y
+      expect(before ?? 0).toBeGreaterThan(48)
+      await opener.click()
+      await page.locator('.menu a[href="#GetStreamKey"]').waitFor()
+      expect((await heading.boundingBox())?.y).toBe(before)
+      if (pictures) await page.screenshot({ path: `${pictures}/docs-phone-menu.png` })
+      await page.locator('.menu a[href="#GetStreamKey"]').click()
+      await page.waitForURL(/#GetStreamKey$/)
+      expect(await page.locator('.menu').isVisible()).toBe(false)
+      for (const language of ['Python', 'TypeScript', 'curl']) {
+        await page.locator('#GetStreamKey').getByRole('button', { name: language }).click()
+        expect(
+          await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
+        ).toBeLessThanOrEqual(0)
+        if (pictures) await page.screenshot({ path: `${pictures}/docs-phone-${language}.png` })
+      }
+      const box = page.locator('#UpdateDropsEntitlements .request pre:visible')
+      expect(await box.evaluate(each => each.scrollWidth > each.clientWidth)).toBe(true)
+      await page.setViewportSize({ width: 1440, height: 900 })
     })
 
     test('no errors, and no other host was asked', () => {

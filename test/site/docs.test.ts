@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { familyOf, listProblems, queryParameters } from '../../src/contract/operation.ts'
+import { familyOf, listProblems, methodName, queryParameters } from '../../src/contract/operation.ts'
 import { findAsset, islandScripts } from '../../src/site/build/assets.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -43,7 +43,8 @@ describe('/docs', () => {
       expect(names.filter(name => !own.includes(`<code>${name}</code>`))).toEqual([])
     }
     // Links lead to this page or to this server.
-    expect([...page.matchAll(/(?:src|href|action)="(?!#|data:|\/(?!\/))[^"]*/g)].flat()).toEqual([])
+    const leading = page.replaceAll(`href="${server.url}/`, 'href="/')
+    expect([...leading.matchAll(/(?:src|href|action)="(?!#|data:|\/(?!\/))[^"]*/g)].flat()).toEqual([])
     expect(page.includes('undefined')).toBe(false)
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect(ids.length).toBe(new Set(ids).size)
@@ -57,6 +58,54 @@ describe('/docs', () => {
       const names = [...Object.keys(condition.properties), ...Object.keys(event.properties)]
       expect([type, ...names.filter(name => !own.includes(`<code>${name}</code>`))]).toEqual([type])
       expect(page).toContain(`<li><a href="#${type}">`)
+    }
+  })
+
+  test('200 with an example of every operation in every language, and a link to each', async () => {
+    const { page } = await get(server.url)
+    for (const operation of operations) {
+      const [, article = ''] = page.split(`<article id="${operation.id}"`)
+      const [own = ''] = article.split('</article>')
+      expect(own).toContain(`<a href="#${operation.id}">`)
+      const examples = [...own.matchAll(/<pre class="(\w+)" tabindex="0"><code>(.*?)<\/code>/gs)]
+      expect(examples.map(([, language]) => language)).toEqual(['curl', 'typescript', 'python'])
+      const [curl = '', typescript = '', python = ''] = examples.map(([, , text = '']) => text)
+      const target = operation.path.replace(/\{.*/, '')
+      expect(curl).toContain(`${server.url}${target}`)
+      expect(python).toContain(`${server.url}${target}`)
+      const call = `await ${familyOf(operation)}.${methodName(operation)}(`
+      expect(typescript).toContain(operation.answerLines === undefined ? call : 'await fetch(')
+      expect([curl, typescript, python].filter(text => /undefined|\[object/.test(text))).toEqual([])
+    }
+  })
+
+  test('200 in the language that the reader chose before, and in curl if that is no language', async () => {
+    const checkedWith = async (cookie: string) => {
+      const { page } = await get(server.url, { Cookie: cookie })
+      return [...page.matchAll(/<input[^>]*name="language"[^>]*>/g)]
+        .filter(([input]) => / checked\b/.test(input))
+        .map(([input]) => /value="(\w+)"/.exec(input)?.[1])
+    }
+    expect(await checkedWith('')).toEqual(['curl'])
+    expect(await checkedWith('strand-docs-language=python')).toEqual(['python'])
+    expect(await checkedWith('a=b; strand-docs-language=typescript; c=d')).toEqual(['typescript'])
+    expect(await checkedWith('strand-docs-language=cobol')).toEqual(['curl'])
+    expect(await checkedWith('strand-docs-language="><script>')).toEqual(['curl'])
+  })
+
+  test('200 with a menu in groups: those of the control API fold', async () => {
+    const { page } = await get(server.url)
+    const [, menu = ''] = /<nav class="rail"(.*?)<\/nav>/s.exec(page) ?? []
+    const groups = [...menu.matchAll(/<details class="group"( open)?><summary>([^<]*)/g)]
+    const open = groups.filter(([, isOpen]) => isOpen !== undefined).map(([, , title]) => title)
+    expect(open).toEqual(['Guide', 'Public API', 'Events', 'Drops', 'OAuth', 'Playback', 'Control API'])
+    const folded = groups.filter(([, isOpen]) => isOpen === undefined).map(([, , title]) => title)
+    expect(folded).toContain('Media servers')
+    expect(folded).toContain('Users')
+    for (const { id } of operations) expect(menu).toContain(`<a href="#${id}">`)
+    for (const id of ['getting-started', 'errors', 'scopes', 'events', 'helix', 'control']) {
+      expect(menu).toContain(`<a href="#${id}">`)
+      expect(page).toContain(` id="${id}"`)
     }
   })
 

@@ -51,7 +51,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     expect(text).toMatch(/[0-9.]+K? watching/)
     expect(text).toMatch(/[0-9]+h [0-9]+m|[0-9]+m/)
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; connect-src 'self'; media-src 'self' blob:; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; script-src 'self'; connect-src 'self'; media-src 'self' blob:; style-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'",
     )
     expect(html).not.toMatch(/ style="|<style|<script(?! type="module" src="\/assets\/)| on[a-z]+="/)
     expect(headers.has('set-cookie')).toBe(false)

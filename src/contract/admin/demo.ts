@@ -13,7 +13,10 @@ import {
   startWatching,
   stopWatching,
 } from '../control/demo.ts'
-import { type AdminTable, action, type Resource } from './resource.ts'
+import { helixOperations, oauthOperations, playbackOperations } from '../index.ts'
+import type { Operation } from '../operation.ts'
+import { CALL_OUTCOMES, MESSAGE_OUTCOMES, OUTCOME_MEANINGS } from '../resources/fault.ts'
+import { type AdminTable, action, type ChoiceGroup, type Resource } from './resource.ts'
 
 const DEMO = '--url http://localhost:8080 --token-file operator-token'
 
@@ -25,6 +28,16 @@ export const moveClock = action(
 )
 const showClock = action('show', readClock, [DEMO])
 
+const listOperations = (title: string, operations: Readonly<Record<string, Operation>>): ChoiceGroup => ({
+  title,
+  choices: Object.values(operations).map(({ id, summary }) => [id, summary]),
+})
+
+const listOutcomes = (title: string, outcomes: readonly (keyof typeof OUTCOME_MEANINGS)[]): ChoiceGroup => ({
+  title,
+  choices: outcomes.map(outcome => [outcome, OUTCOME_MEANINGS[outcome]]),
+})
+
 export const fault = action(
   'plan',
   planFault,
@@ -33,7 +46,25 @@ export const fault = action(
     `--operation GetStreams --outcome connection_reset --skip 2 --where user_id=141981764 ${DEMO}`,
     `--outcome webhook_twice --where type=stream.online ${DEMO}`,
   ],
-  { form: { path: 'fault', title: 'Plan fault', done: 'The fault is planned.', omit: ['where'] } },
+  {
+    form: {
+      path: 'fault',
+      title: 'Plan fault',
+      done: 'The fault is planned.',
+      omit: ['where'],
+      choices: {
+        operation: [
+          listOperations('Public API', helixOperations),
+          listOperations('OAuth', oauthOperations),
+          listOperations('Playback', playbackOperations),
+        ],
+        outcome: [
+          listOutcomes('Calls of an operation', CALL_OUTCOMES),
+          listOutcomes('Messages to subscribers', MESSAGE_OUTCOMES),
+        ],
+      },
+    },
+  },
 )
 const faultList = action('list', listFaults, [DEMO], { columns: ['operation', 'outcome', 'skip', 'times'] })
 export const removeFaults = action('clear', clearFaults, [DEMO], {

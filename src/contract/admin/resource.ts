@@ -73,12 +73,20 @@ export interface Form {
   readonly generates?: string
   /** The operation only reads: the columns of its answer, which is shown below the form. */
   readonly shows?: readonly string[]
+  /** What fields can be set to, in groups, where more is known than the declaration has. */
+  readonly choices?: Readonly<Record<string, readonly ChoiceGroup[]>>
   /** Offered beside each row of the table, too. */
   readonly inRow?: boolean
   /** Whether the page of a row offers it; default: always. */
   readonly offeredFor?: (row: Readonly<Record<string, unknown>>) => boolean
   /** Only reached from a part, which gives what is missing. */
   readonly hidden?: boolean
+}
+
+/** Values with what each means. */
+export interface ChoiceGroup {
+  readonly title: string
+  readonly choices: readonly (readonly [value: string, meaning: string])[]
 }
 
 export type FormAction = Action & { readonly form: Form }

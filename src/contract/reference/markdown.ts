@@ -90,7 +90,7 @@ function parameterTable(operation: Operation): string[] {
 /** Lists in a query string are repeated parameters. */
 export function typeInWords(schema: object, place?: Input['place']): string {
   const s = schema as JsonSchema
-  if (s.enum !== undefined) return s.enum.map(value => `\`${value}\``).join(' or ')
+  if (s.enum !== undefined) return s.enum.map(value => `\`${value || '""'}\``).join(' or ')
   if (s.anyOf !== undefined) return s.anyOf.map(each => typeInWords(each)).join(' or ')
   if (s.const !== undefined) return `\`"${s.const}"\``
   if (s.items !== undefined) {

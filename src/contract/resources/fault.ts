@@ -25,6 +25,28 @@ export const FAULT_OUTCOMES = [...CALL_OUTCOMES, ...MESSAGE_OUTCOMES] as const
 export type CallOutcome = (typeof CALL_OUTCOMES)[number]
 export type MessageOutcome = (typeof MESSAGE_OUTCOMES)[number]
 
+/** What each outcome does, as the reference and the console show it. */
+export const OUTCOME_MEANINGS: Readonly<Record<CallOutcome | MessageOutcome, string>> = {
+  update_failed: 'The call succeeds, and reports an entitlement as `UPDATE_FAILED`.',
+  unavailable: 'The answer is 503, and nothing happens.',
+  rate_limited: 'The answer is 429, and nothing happens.',
+  slow: 'The call is delayed.',
+  internal_error: 'The answer is 500, and nothing happens.',
+  bad_gateway: 'The answer is 502 with a page of HTML, as a proxy sends it.',
+  token_invalid: 'The answer is 401, as if the token had expired.',
+  broken_json: 'The answer is cut short, so that it is no JSON.',
+  connection_reset: 'The connection ends before anything happens.',
+  answer_lost: 'The connection ends when the call has taken effect.',
+  answer_cut: 'The connection ends in the middle of the answer.',
+  answer_stalled: 'The answer pauses in the middle.',
+  webhook_twice: 'A message is sent again, with the same id.',
+  webhook_bad_signature: 'A message is signed wrongly, and its retry correctly.',
+  socket_silent: 'A WebSocket stays open, and nothing more is sent on it.',
+}
+
+const listMeanings = (names: readonly (CallOutcome | MessageOutcome)[]) =>
+  names.map(name => `\`${name}\`: ${OUTCOME_MEANINGS[name]}`).join(' ')
+
 /** At most this many are planned at a time. */
 export const MAX_FAULTS = 1000
 
@@ -39,8 +61,7 @@ export const Fault = Type.Object(
       }),
     }),
     outcome: Type.Enum(FAULT_OUTCOMES, {
-      description:
-        'What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short, `answer_cut` resets the connection in the middle of the answer, `answer_stalled` pauses there. `update_failed` is the status of an entitlement. Of the messages to subscribers, `webhook_twice` sends one again, with the same id; `webhook_bad_signature` signs one wrongly, and the retry correctly; `socket_silent` keeps a WebSocket open and sends nothing more on it.',
+      description: `What happens. ${listMeanings(CALL_OUTCOMES)} Of messages to subscribers: ${listMeanings(MESSAGE_OUTCOMES)}`,
     }),
     ...optional({
       entitlement_id: Type.String({

@@ -37,26 +37,31 @@ interface Chart {
 
 export type Unit = keyof typeof FORMATS
 
-/** Rates are counts per second: their values may be fractions. */
+const formatCount = (value: number) =>
+  value < 10 && value % 1 !== 0 ? value.toFixed(1) : shortCount(Math.round(value))
+
+/** A rate is a count per second: its values may be fractions. */
 export const FORMATS = {
-  count: (value: number) =>
-    value < 10 && value % 1 !== 0 ? value.toFixed(1) : shortCount(Math.round(value)),
+  count: formatCount,
+  rate: (value: number) => `${formatCount(value)}/s`,
   milliseconds: (value: number) =>
     value < 1000
       ? `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ms`
       : `${(value / 1000).toFixed(1)} s`,
 } as const
 
-const counted = (title: string, name: string, of: ChartLine['of'], tone: ChartLine['tone']): Chart => ({
-  title,
-  unit: 'count',
-  lines: [{ name, of, tone }],
-})
+const single = (
+  title: string,
+  unit: Unit,
+  name: string,
+  of: ChartLine['of'],
+  tone: ChartLine['tone'],
+): Chart => ({ title, unit, lines: [{ name, of, tone }] })
 
 export const CHARTS: readonly Chart[] = [
-  counted('Viewers', 'Viewers', 'viewers', 'accent'),
-  counted('Live channels', 'Channels', 'live', 'live'),
-  counted('Requests per second', 'Requests', 'requests', 'accent'),
+  single('Viewers', 'count', 'Viewers', 'viewers', 'accent'),
+  single('Live channels', 'count', 'Channels', 'live', 'live'),
+  single('Requests per second', 'rate', 'Requests', 'requests', 'accent'),
   {
     title: 'Latency',
     unit: 'milliseconds',
@@ -68,13 +73,13 @@ export const CHARTS: readonly Chart[] = [
   },
   {
     title: 'Errors per second',
-    unit: 'count',
+    unit: 'rate',
     lines: [
       { name: '4xx', of: 'refused', tone: 'warn' },
       { name: '5xx', of: 'failed', tone: 'bad' },
     ],
   },
-  counted('Store commands per second', 'Commands', 'commands', 'accent'),
-  counted('Writer queue', 'Waiting', 'queue', 'warn'),
-  { title: 'Feed lag', unit: 'milliseconds', lines: [{ name: 'Lag', of: 'lag', tone: 'quiet' }] },
+  single('Store commands per second', 'rate', 'Commands', 'commands', 'accent'),
+  single('Writer queue', 'count', 'Waiting', 'queue', 'warn'),
+  single('Feed lag', 'milliseconds', 'Lag', 'lag', 'quiet'),
 ]

@@ -3,7 +3,7 @@
  * drawn, so that it follows the colour scheme. Nothing is animated.
  */
 import UPlot from 'uplot'
-import { axisTicks } from './axis.ts'
+import { axisTicks, timeTicks } from './axis.ts'
 
 /** A token of the style sheet that a line is drawn with: `accent` is `--accent`. */
 export type Tone = 'accent' | 'live' | 'good' | 'warn' | 'bad' | 'quiet'
@@ -19,8 +19,13 @@ export interface PlotOptions {
   readonly onPoint: (index: number | undefined) => void
 }
 
-const HEIGHT = 180
 const MINUTE = 60
+/** Room for the times below a chart, and beside the last of them. */
+const TIMES_HEIGHT = 22
+const TIME_WIDTH = { minutes: 34, seconds: 52 }
+/** Between a value and the line of its tick, and the average width of a character. */
+const VALUE_GAP = 10
+const CHARACTER_WIDTH = 6.6
 /** The alpha of the area below a line, as the last two digits of a colour. */
 const AREA = '22'
 /** A chart of the first values is as wide as one of a minute. */
@@ -40,10 +45,9 @@ export class LinePlot {
     const axis = { stroke: () => this.#colour('quiet'), font, grid, ticks: { show: false } }
     this.#plot = new UPlot(
       {
-        width: element.clientWidth,
-        height: HEIGHT,
+        ...measure(element),
         legend: { show: false },
-        padding: [8, 8, 0, 0],
+        padding: [8, 4, 0, 0],
         scales: {
           x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SECONDS), last] },
           y: { range: (_plot, _low, high) => [0, axisTicks(high ?? 0, isCount).at(-1) ?? 1] },
@@ -52,14 +56,17 @@ export class LinePlot {
         axes: [
           {
             ...axis,
-            size: 28,
+            size: TIMES_HEIGHT,
             grid: { show: false },
-            space: 80,
+            ticks: { show: true, stroke: () => this.#colour('line'), width: 1, size: 4 },
+            splits: (plot, _axis, from, to) => visibleTimes(plot, from, to),
             values: (_plot, times) => clockTimes(times),
           },
           {
             ...axis,
-            size: 56,
+            gap: VALUE_GAP / 2,
+            size: (_plot, labels) =>
+              VALUE_GAP + CHARACTER_WIDTH * Math.max(0, ...(labels ?? []).map(({ length }) => length)),
             splits: (_plot, _axis, _low, high) => axisTicks(high, isCount),
             values: (_plot, values) => values.map(format),
           },
@@ -78,9 +85,7 @@ export class LinePlot {
       [[], ...tones.map(() => [])],
       element,
     )
-    this.#resized = new ResizeObserver(() =>
-      this.#plot.setSize({ width: element.clientWidth, height: HEIGHT }),
-    )
+    this.#resized = new ResizeObserver(() => this.#plot.setSize(measure(element)))
     this.#resized.observe(element)
     this.#scheme.addEventListener('change', this.#redraw)
   }
@@ -101,13 +106,26 @@ export class LinePlot {
   }
 }
 
+/** The chart fills its place. */
+const measure = ({ clientWidth, clientHeight }: HTMLElement) => ({ width: clientWidth, height: clientHeight })
+
+/** As many times as fit, without one that would be cut off on the right. */
+function visibleTimes({ bbox }: UPlot, from: number, to: number): number[] {
+  const width = bbox.width / devicePixelRatio
+  const most = Math.floor(width / (TIME_WIDTH.seconds + 16))
+  const ticks = timeTicks(from, to, most)
+  const half = (isClose(ticks) ? TIME_WIDTH.seconds : TIME_WIDTH.minutes) / 2
+  return ticks.filter(time => ((to - time) / (to - from)) * width >= half - 4)
+}
+
+const isClose = ([first = 0, second = first + MINUTE]: readonly number[]): boolean => second - first < MINUTE
+
 /** Local times of day: with seconds where the chart covers minutes. */
 function clockTimes(times: readonly number[]): string[] {
-  const isClose = times.length > 1 && (times[1] ?? 0) - (times[0] ?? 0) < MINUTE
   const format = new Intl.DateTimeFormat('en-GB', {
     hour: '2-digit',
     minute: '2-digit',
-    ...(isClose && { second: '2-digit' }),
+    ...(isClose(times) && { second: '2-digit' }),
   })
   return times.map(time => format.format(time * 1000))
 }

@@ -2,6 +2,7 @@
 /** Fields of forms and filters. */
 import { fieldNamed } from '../../contract/admin/fields.ts'
 import { Labelled, LITERAL } from '../components/form.tsx'
+import { Prose } from '../components/prose.tsx'
 import type { InputField } from './input-fields.ts'
 import { ROW_ID, type RowTexts, rowFieldName, startName } from './input-fields.ts'
 import { findReferenced } from './references.ts'
@@ -14,16 +15,29 @@ interface ControlledView {
   /** Rows that a reference may name. */
   readonly offers: readonly (readonly [id: string, name: string])[]
   readonly isFilter?: boolean
+  /** Why the value was refused. */
+  readonly mistake?: string | undefined
 }
 
 export function ControlledInput(view: ControlledView) {
-  const { field, offers, start, isFilter = false } = view
+  const { field, offers, start, mistake, isFilter = false } = view
   const id = `input-${field.name}`
+  if (field.kind === 'choice' && field.groups.length > 0) return <ExplainedChoice {...view} id={id} />
   const hint = hintFor(field, isFilter)
   const isOptional = !isFilter && !field.required && start === undefined
+  const describedBy = [mistake && mistakeId(id), hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
-    <Labelled id={id} label={[field.label, isOptional && <span class="quiet"> optional</span>]} hint={hint}>
-      <Control {...view} id={id} describedBy={hint && `${id}-hint`} />
+    <Labelled
+      id={id}
+      label={[
+        field.label,
+        field.kind === 'time' && ' (UTC)',
+        isOptional && <span class="quiet"> optional</span>,
+      ]}
+      hint={hint}
+    >
+      <Control {...view} id={id} describedBy={describedBy || undefined} />
+      <Mistake id={id} text={mistake} />
       {start !== undefined && <input type="hidden" name={startName(field.name)} value={start} />}
       {offers.length > 0 && (
         <datalist id={`${id}-offers`}>
@@ -38,12 +52,55 @@ export function ControlledInput(view: ControlledView) {
   )
 }
 
+const mistakeId = (id: string): string => `${id}-mistake`
+
+export const Mistake = ({ id, text }: { id: string; text: string | undefined }) =>
+  text === undefined ? null : (
+    <p class="mistake" id={mistakeId(id)}>
+      {text}
+    </p>
+  )
+
+/** The attributes of a field whose value was refused. */
+export const markMistake = (id: string, mistake: string | undefined) =>
+  mistake === undefined
+    ? {}
+    : { 'aria-invalid': true as const, 'aria-describedby': mistakeId(id), autofocus: true }
+
+/** A choice that needs explaining: each value has a line that does so. */
+const ExplainedChoice = ({ field, value, mistake, id }: ControlledView & { id: string }) => (
+  <fieldset class="field explained" aria-describedby={mistake && mistakeId(id)}>
+    <legend>{field.label}</legend>
+    {field.groups.map(({ title, choices }) => (
+      <fieldset key={title}>
+        <legend>{title}</legend>
+        {choices.map(([each, meaning]) => (
+          <label key={each}>
+            <input
+              type="radio"
+              name={field.name}
+              value={each}
+              checked={each === value}
+              required={field.required}
+              aria-describedby={`${id}-${each}`}
+            />
+            <span class="name">{choiceText(field, each)}</span>
+            <span class="hint" id={`${id}-${each}`}>
+              <Prose text={meaning} />
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    ))}
+    <Mistake id={id} text={mistake} />
+  </fieldset>
+)
+
 function hintFor({ name, kind, hint }: InputField, isFilter: boolean): string | undefined {
   if (isFilter) return undefined
   const resource = findReferenced(name)
   if (resource?.path === 'users') return kind === 'lines' ? 'Logins or IDs, one per line.' : 'Login or ID.'
   if (resource !== undefined) return kind === 'lines' ? 'Names or IDs, one per line.' : 'Name or ID.'
-  if (kind === 'time') return 'UTC.'
   return kind === 'lines' ? `${hint ?? ''} One per line.`.trim() : hint
 }
 
@@ -116,10 +173,11 @@ const INPUT_TYPES: Readonly<Partial<Record<InputField['kind'], string>>> = {
 }
 
 function Control(view: ControlledView & { id: string; describedBy: string | undefined }) {
-  const { field, value, offers, id, describedBy, start, isFilter } = view
+  const { field, value, offers, id, describedBy, start, isFilter, mistake } = view
   const shared = {
     id,
     name: field.name,
+    ...markMistake(id, mistake),
     ...(describedBy && { 'aria-describedby': describedBy }),
     ...(field.required && start === undefined && { required: true }),
   }
@@ -141,6 +199,7 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
       </select>
     )
   }
+  if (field.groups.length > 0) return <GroupedSelect {...shared} field={field} value={value} />
   const text = { ...shared, ...LITERAL }
   if (field.kind === 'long' || field.kind === 'lines')
     return <textarea {...text} rows={field.kind === 'lines' ? 4 : 3} value={value} />
@@ -160,6 +219,32 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
     />
   )
 }
+
+interface GroupedSelectProps {
+  readonly id: string
+  readonly name: string
+  readonly field: InputField
+  readonly value: string
+}
+
+const GroupedSelect = ({ field, value, ...shared }: GroupedSelectProps) => (
+  <select {...shared}>
+    {!field.required && (
+      <option value="" selected={value === ''}>
+        None
+      </option>
+    )}
+    {field.groups.map(({ title, choices }) => (
+      <optgroup key={title} label={title}>
+        {choices.map(([each]) => (
+          <option key={each} value={each} selected={each === value}>
+            {each}
+          </option>
+        ))}
+      </optgroup>
+    ))}
+  </select>
+)
 
 /** What a filter takes, in a few words. */
 function placeholderFor({ name }: InputField): { placeholder: string } | undefined {

@@ -1,5 +1,5 @@
 /** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
-import type { FormAction } from '../../contract/admin/resource.ts'
+import type { ChoiceGroup, FormAction } from '../../contract/admin/resource.ts'
 import { type Operation, queryParameters } from '../../contract/operation.ts'
 import { GivenTime } from '../../contract/resources/id.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
@@ -12,6 +12,8 @@ export interface InputField {
   readonly label: string
   readonly kind: 'text' | 'long' | 'number' | 'choice' | 'yes-no' | 'lines' | 'rows' | 'time' | 'secret'
   readonly choices: readonly string[]
+  /** The same with what each means; empty if that is not known. */
+  readonly groups: readonly ChoiceGroup[]
   readonly required: boolean
   /** An empty field means null in an edit. */
   readonly isNullable: boolean
@@ -39,13 +41,14 @@ export function findKeyInput({ form, operation }: FormAction): string | undefine
 /** The fields of the form of an action. `hasRow`: the row is given, so its key is no field. */
 export function actionFields(action: FormAction, hasRow: boolean): InputField[] {
   const { params, body } = action.operation as { params?: JsonSchema; body?: JsonSchema } & Operation
-  const { each, omit = [], generates, required = [], shows } = action.form
+  const { each, omit = [], generates, required = [], shows, choices = {} } = action.form
   const list = body?.properties?.[action.bulk ?? '']?.items
   const left = new Set([...omit, generates, ...(hasRow ? [findKeyInput(action)] : [])])
   const query = shows && (queryParameters(action.operation) as unknown as JsonSchema)
   return [...fieldsIn(params), ...fieldsIn(query), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
     .map(field => (required.includes(field.name) ? { ...field, required: true } : field))
+    .map(field => ({ ...field, groups: choices[field.name] ?? [] }))
     .map(field =>
       field.name === each
         ? { ...field, name: linesName(each), kind: 'lines', label: `${field.label}s` }
@@ -71,18 +74,22 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
     const variants = each.anyOf ?? [each]
     const main = variants.find(({ type }) => type !== 'null') ?? each
     const inner = main.type === 'array' ? (main.items ?? {}) : main
+    const kind = chooseKind(name, main)
+    // The form of a time is up to the picker.
+    const form = kind === 'time' ? undefined : inner.hint
     return {
       name,
       label: toLabel(name),
-      kind: chooseKind(name, main),
+      kind,
       choices: main.enum ?? [],
+      groups: [],
       required: schema?.required?.includes(name) ?? false,
       isNullable: variants.some(({ type }) => type === 'null'),
       min: main.minimum,
       max: main.maximum,
       isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
-      hint: shortHint(each.description ?? main.description ?? inner.hint, schema?.properties ?? {}),
+      hint: shortHint(each.description ?? main.description ?? form, schema?.properties ?? {}),
       fields: inner.type === 'object' ? fieldsIn(inner) : [],
       mostRows: main.maxItems ?? 0,
     }

@@ -2,10 +2,12 @@
 interface FilterField {
   field(): HTMLInputElement | null
   clear(): void
+  /** What the filter shows first. */
+  first(): HTMLElement | undefined
 }
 
 /** Returns how to stop. */
-export function followReader({ field, clear }: FilterField): () => void {
+export function followReader({ field, clear, first }: FilterField): () => void {
   const menu = document.querySelector('.menu')
   const opener = document.querySelector<HTMLDetailsElement>('.opener')
   const rail = document.querySelector<HTMLElement>('.rail')
@@ -13,11 +15,22 @@ export function followReader({ field, clear }: FilterField): () => void {
   const ended = new AbortController()
   const { signal } = ended
 
+  const openFirst = () => {
+    const found = first()
+    if (found === undefined) return
+    if (opener !== null) opener.open = false
+    location.hash = found.id
+    // The address may have named it before.
+    found.scrollIntoView()
+    found.querySelector<HTMLElement>('a')?.focus({ preventScroll: true })
+  }
+
   document.addEventListener(
     'keydown',
     event => {
       const input = field()
       if (event.key === 'Escape' && document.activeElement === input) return clear()
+      if (event.key === 'Enter' && document.activeElement === input) return openFirst()
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping()) return
       event.preventDefault()
       if (opener !== null) opener.open = true
@@ -44,19 +57,15 @@ export function followReader({ field, clear }: FilterField): () => void {
     { signal },
   )
 
+  const place = new Place(rail)
   const observer = new IntersectionObserver(
     changes => {
       const read = changes.find(({ isIntersecting }) => isIntersecting)?.target
-      if (read === undefined) return
-      for (const link of document.querySelectorAll('.menu a[aria-current]'))
-        link.removeAttribute('aria-current')
-      const link = document.querySelector<HTMLElement>(`.menu a[href="#${CSS.escape(read.id)}"]`)
-      link?.setAttribute('aria-current', 'true')
-      if (link !== null && rail !== null && !narrow.matches) keepVisible(link, rail)
+      if (read !== undefined) place.mark(read.id, narrow.matches)
     },
     { rootMargin: '-10% 0px -80% 0px' },
   )
-  for (const article of document.querySelectorAll('.reference article')) observer.observe(article)
+  for (const entry of document.querySelectorAll('.reference [data-words]')) observer.observe(entry)
   return () => {
     ended.abort()
     observer.disconnect()
@@ -64,6 +73,40 @@ export function followReader({ field, clear }: FilterField): () => void {
 }
 
 const isTyping = () => document.activeElement?.matches('input, textarea, select, [contenteditable]') ?? false
+
+/** Where the reader is, as the menu shows it. */
+class Place {
+  readonly #rail: HTMLElement | null
+  readonly #here = document.querySelector('.opener .here')
+  /** The group that was unfolded to show it. */
+  #unfolded: HTMLDetailsElement | undefined
+
+  constructor(rail: HTMLElement | null) {
+    this.#rail = rail
+  }
+
+  mark(id: string, isNarrow: boolean): void {
+    for (const link of document.querySelectorAll('.menu a[aria-current]'))
+      link.removeAttribute('aria-current')
+    const link = document.querySelector<HTMLElement>(`.menu a[href="#${CSS.escape(id)}"]`)
+    link?.setAttribute('aria-current', 'true')
+    if (this.#here !== null) this.#here.textContent = id
+    if (link === null) return
+    this.#unfold(link)
+    if (this.#rail !== null && !isNarrow) keepVisible(link, this.#rail)
+  }
+
+  #unfold(link: HTMLElement): void {
+    const fold = link.closest('details')
+    if (this.#unfolded !== undefined && this.#unfolded !== fold) {
+      this.#unfolded.open = false
+      this.#unfolded = undefined
+    }
+    if (fold === null || fold.open) return
+    fold.open = true
+    this.#unfolded = fold
+  }
+}
 
 /** Scrolls the rail, but not the page, if the link is out of sight. */
 function keepVisible(link: HTMLElement, rail: HTMLElement): void {

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** What moves in the reference: the filter of its menu, the buttons that copy, and the forms that try an operation. */
+/** What moves in the reference: the filter of its menu, the buttons that copy or choose a language, the forms that try an operation. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addCopyButtons } from '../docs/copy.ts'
+import { addCopyButtons, copyFollowedLinks } from '../docs/copy.ts'
 import { type Filter, makeFilter } from '../docs/filter.ts'
 import { followReader } from '../docs/follow-reader.ts'
 import { highlight } from '../docs/highlight.ts'
+import { addLanguageButtons } from '../docs/languages.ts'
 import type { Reader } from '../docs/reader.ts'
 import { addTryButtons } from '../docs/try-buttons.ts'
 import { island } from '../scripts/island.tsx'
@@ -18,15 +19,21 @@ export const Docs = island('docs', function Docs(reader: Reader) {
   useEffect(() => {
     filter.current = makeFilter()
     setCount(0)
+    addLanguageButtons()
     addCopyButtons(document)
+    copyFollowedLinks()
     addTryButtons(reader)
     highlight(document)
-    return followReader({ field: () => field.current, clear: () => change('') })
+    return followReader({
+      field: () => field.current,
+      clear: () => change(''),
+      first: () => filter.current?.first(),
+    })
   }, [])
 
   const change = (wanted: string) => {
     setText(wanted)
-    setCount(filter.current?.(wanted) ?? 0)
+    setCount(filter.current?.show(wanted) ?? 0)
   }
 
   return (

@@ -1,15 +1,18 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentProps } from 'preact'
 import type { ProfileLink } from '../../domain/profile-link.ts'
+import { clockTime } from '../../kit/time/clock-time.ts'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
+import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
+import { day } from '../format/times.ts'
 import { ChannelDrops } from '../islands/channel-drops.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'
 import { Player } from '../islands/player.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
+import { type PageSummary, wideImage } from '../render/summary.tsx'
 
 /** What the page knows of campaigns on the channel. */
 export type ChannelDropsView = Omit<ComponentProps<typeof ChannelDrops>, 'login' | 'now'>
@@ -39,6 +42,7 @@ export function channelPage(view: ChannelView): Page {
   return {
     title: live ? `${display_name} is live` : display_name,
     style: 'watch',
+    summary: summarizeChannel(view),
     ...(broadcast && { media: [broadcast.origin, view.mediaUrl] }),
     body: (
       <>
@@ -81,6 +85,30 @@ const Links = ({ links }: Pick<ChannelView, 'links'>) =>
       ))}
     </ul>
   )
+/** What it broadcasts; else its last broadcast, else its description. */
+function summarizeChannel({ channel, description, live, videos: [last] }: ChannelView): PageSummary {
+  const { id, login, display_name } = channel
+  const about = { path: `/${login}`, type: 'profile' } as const
+  if (live) {
+    const game = live.game_name === '' ? '' : `${live.game_name}. `
+    return {
+      ...about,
+      description: `Live: ${game}${live.title}`,
+      image: wideImage(`/images/channels/${id}`, `${display_name}, live`),
+    }
+  }
+  if (last !== undefined)
+    return {
+      ...about,
+      description: `Last broadcast on ${day(last.created_at)}, ${clockTime(last.seconds)}: ${last.title || UNTITLED_VIDEO}`,
+      image: wideImage(`/images/videos/${last.id}`, last.title || UNTITLED_VIDEO),
+    }
+  return {
+    ...about,
+    description: description || `${display_name} has not broadcast yet.`,
+    image: { path: `/images/users/${id}-300x300.png`, width: 300, height: 300, alt: display_name },
+  }
+}
 
 type ScreenProps = Pick<ChannelView, 'channel' | 'broadcast' | 'following' | 'now'> & {
   readonly live: ShownStream

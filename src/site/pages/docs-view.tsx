@@ -2,7 +2,7 @@
 /**
  * The API reference as a page: every operation with its access, input, answer, failures and an example, and every type of
  * event. Generated from the contract, for the families that a listener serves. What moves is in the island: the filter, the
- * buttons that copy, and the forms that try an operation. Without a script the page is complete.
+ * buttons that copy or choose a language, and the forms that try an operation. Without a script the page is complete.
  */
 import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup } from 'preact-render-to-string'
@@ -14,7 +14,6 @@ import { operations } from '../../contract/index.ts'
 import { type Family, familyOf, type Operation } from '../../contract/operation.ts'
 import { type ProblemName, problems } from '../../contract/problem.ts'
 import { type AnswerField, answerFields } from '../../contract/reference/answer-fields.ts'
-import { curlLine } from '../../contract/reference/curl.ts'
 import {
   conditionFields,
   EVENTS_INTRODUCTION,
@@ -22,23 +21,22 @@ import {
   subscribersInWords,
   transportsInWords,
 } from '../../contract/reference/events.ts'
+import { LANGUAGES, type LanguageName } from '../../contract/reference/examples/languages.ts'
 import { listInputs } from '../../contract/reference/inputs.ts'
 import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../contract/reference/markdown.ts'
 import { groupByStatus } from '../../contract/reference/statuses.ts'
 import { SCOPES } from '../../contract/scope.ts'
-import { assertDefined } from '../../kit/assert-defined.ts'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'
 import type { Page } from '../render/page.ts'
+import { type ExampleOptions, RequestExample, TextExample } from './docs-example.tsx'
+import { Guide } from './docs-guide.tsx'
+import { byResource, type FamilyMembers, ReferenceMenu, Verb } from './docs-menu.tsx'
 
-export interface ReferenceOptions {
+export interface ReferenceOptions extends ExampleOptions {
   /** Whether to include the operations of demo mode. */
   readonly demo: boolean
-  /** Whether the server is in strict mode. */
-  readonly strict: boolean
-  /** The base URL under which a family is served. */
-  baseUrlOf(family: Family): string
 }
 
 /** The parts of the page that are the same for everyone, as HTML. */
@@ -53,17 +51,11 @@ export function renderReference(families: readonly Family[], options: ReferenceO
     members: operations.filter(each => familyOf(each) === family && (options.demo || !each.demoOnly)),
   }))
   return {
-    menu: renderToStaticMarkup(
-      <>
-        {shown.map(({ family, members }) => [
-          <FamilyMenu key={family} family={family} members={members} />,
-          family === 'helix' && <EventMenu />,
-        ])}
-      </>,
-    ),
+    menu: renderToStaticMarkup(<ReferenceMenu shown={shown} />),
     text: renderToStaticMarkup(
       <>
         <Basics families={families} options={options} />
+        {families.includes('helix') && <Guide options={options} />}
         {shown.map(({ family, members }) => [
           <FamilySection key={family} family={family} members={members} options={options} />,
           family === 'helix' && <EventsSection />,
@@ -73,8 +65,18 @@ export function renderReference(families: readonly Family[], options: ReferenceO
   }
 }
 
+const SUMMARY = {
+  path: '/docs',
+  description: 'All operations and events of this server, with examples in curl, TypeScript and Python.',
+}
+
 /** Where people log in, the page is on the listener of the public API. The link leads to the document of what is shown. */
-export function docsPage(reference: Reference, reader: Reader, families: readonly Family[]): Page {
+export function docsPage(
+  reference: Reference,
+  reader: Reader,
+  families: readonly Family[],
+  language: LanguageName,
+): Page {
   const isPublic = families.includes('oauth')
   const document = families.includes('control') ? '/control/openapi.json' : '/openapi.json'
   return {
@@ -82,13 +84,15 @@ export function docsPage(reference: Reference, reader: Reader, families: readonl
     style: 'docs',
     // A form gets a token with those that its operation requires.
     scopes: SCOPES,
-    ...(!isPublic && { listener: 'operator' }),
+    ...(isPublic ? { summary: SUMMARY } : { listener: 'operator' }),
     body: (
       <>
         <nav class="rail" aria-label="Operations">
           {/* Where there is little space it shows the menu behind it, also without a script; elsewhere the menu is open. */}
           <details class="opener">
-            <summary>Operations</summary>
+            <summary>
+              Operations <span class="here" />
+            </summary>
           </details>
           <div class="menu">
             <Docs {...reader} />
@@ -101,6 +105,7 @@ export function docsPage(reference: Reference, reader: Reader, families: readonl
             All operations of this server, generated from the declarations that it runs on. Also available{' '}
             <a href={document}>as OpenAPI</a>.
           </p>
+          <Languages chosen={language} />
           <div dangerouslySetInnerHTML={{ __html: reference.text }} />
         </div>
       </>
@@ -108,14 +113,22 @@ export function docsPage(reference: Reference, reader: Reader, families: readonl
   }
 }
 
+/** The style sheet shows the examples of the checked one; the script only remembers it. */
+const Languages = ({ chosen }: { chosen: LanguageName }) => (
+  <fieldset class="languages">
+    <legend>Examples</legend>
+    {LANGUAGES.map(({ name, title }) => (
+      <label key={name}>
+        <input type="radio" name="language" id={`in-${name}`} value={name} checked={name === chosen} />
+        {title}
+      </label>
+    ))}
+  </fieldset>
+)
+
 interface Families {
   readonly families: readonly Family[]
   readonly options: ReferenceOptions
-}
-
-interface Members {
-  readonly family: Family
-  readonly members: readonly Operation[]
 }
 
 const Basics = ({ families, options: { baseUrlOf, strict } }: Families) => {
@@ -152,55 +165,7 @@ const Basic = ({ title, children }: { title: string; children: ComponentChildren
   </div>
 )
 
-const FamilyMenu = ({ family, members }: Members) => (
-  <div class="group">
-    <h2>
-      <a href={`#${family}`}>{TITLES[family]}</a>
-    </h2>
-    {[...byResource(family, members)].map(([resource, each]) => (
-      <div key={resource} class="group">
-        {resource !== '' && <h3>{resource}</h3>}
-        <ul>
-          {each.map(({ id, method }) => (
-            <li key={id}>
-              <a href={`#${id}`}>
-                <Verb method={method} short />
-                {id}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </div>
-    ))}
-  </div>
-)
-
-const EventMenu = () => (
-  <div class="group">
-    <h2>
-      <a href="#events">{EVENTS_TITLE}</a>
-    </h2>
-    <ul>
-      {EVENT_TYPES.map(({ type }) => (
-        <li key={type}>
-          <a href={`#${type}`}>{type}</a>
-        </li>
-      ))}
-    </ul>
-  </div>
-)
-
-const Verb = ({ method, short = false }: { method: string; short?: boolean }) => (
-  <span class={`verb ${method}`}>{short && method === 'DELETE' ? 'DEL' : method}</span>
-)
-
-/** The control API is long: its operations are grouped by the first segment of their path. */
-function byResource(family: Family, members: readonly Operation[]): Map<string, readonly Operation[]> {
-  if (family !== 'control') return new Map([['', members]])
-  return Map.groupBy(members, ({ path }) => assertDefined(path.split('/')[2], `the resource of ${path}`))
-}
-
-const FamilySection = ({ family, members, options }: Members & { options: ReferenceOptions }) => (
+const FamilySection = ({ family, members, options }: FamilyMembers & { options: ReferenceOptions }) => (
   <section class="family" aria-labelledby={family}>
     <h2 id={family}>{TITLES[family]}</h2>
     <p>
@@ -251,7 +216,7 @@ const EventArticle = ({ each }: { each: EventType }) => {
         <Rows title="Event">{fields(answerFields(each.event))}</Rows>
       </div>
       <div class="examples">
-        <Example title="Notification" text={JSON.stringify(exampleNotification(each), null, 2)} />
+        <TextExample title="Notification" text={JSON.stringify(exampleNotification(each), null, 2)} />
       </div>
     </article>
   )
@@ -309,8 +274,8 @@ const OperationArticle = ({ operation, options }: { operation: Operation; option
         </Rows>
       </div>
       <div class="examples">
-        <Example title="Request" text={curlLine(operation, options.baseUrlOf(family), options.strict)} />
-        {example.answer !== undefined && <Example title="Answer" text={exampleText(operation)} />}
+        <RequestExample operation={operation} options={options} />
+        {example.answer !== undefined && <TextExample title="Answer" text={exampleText(operation)} />}
       </div>
     </article>
   )
@@ -401,12 +366,3 @@ function problemMessage(name: ProblemName): string {
   const problemMessage = problems[name].message as (...details: string[]) => string
   return problemMessage(...Array.from({ length: problemMessage.length }, () => '…'))
 }
-
-const Example = ({ title, text }: { title: string; text: string }) => (
-  <figure class="example">
-    <figcaption>{title}</figcaption>
-    <pre>
-      <code>{text}</code>
-    </pre>
-  </figure>
-)

@@ -1,5 +1,6 @@
 /** The API reference at /docs. */
 import type { Family } from '../../contract/operation.ts'
+import { LANGUAGES } from '../../contract/reference/examples/languages.ts'
 import type { Page } from '../render/page.ts'
 import type { Browser } from '../request/browser.ts'
 import { type PageServices, readSession, type SessionServices } from '../request/session.ts'
@@ -31,5 +32,6 @@ export async function showDocs(
   const session = isPublic ? await readSession(browser, services) : undefined
   const user = session && { id: session.user_id, login: session.login, name: session.display_name }
   const reader = { user: user ?? null, isStrict: services.strict }
-  return docsPage(services.reference(families), reader, families)
+  const language = LANGUAGES.find(({ name }) => name === browser.exampleLanguage)?.name ?? 'curl'
+  return docsPage(services.reference(families), reader, families, language)
 }

@@ -7,6 +7,7 @@ import { JustLive } from '../islands/just-live.tsx'
 import { LiveGrid } from '../islands/live-grid.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
+import type { PageSummary } from '../render/summary.tsx'
 
 export interface HomeView extends Filtering {
   readonly streams: readonly ShownStream[]
@@ -37,6 +38,7 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
     title: game?.name ?? 'Strand',
     style: 'home',
     section: 'live',
+    summary: summarizeHome(view),
     ...(featured?.broadcast && { media: [featured.broadcast.origin] }),
     body: (
       <>
@@ -92,12 +94,26 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
   }
 }
 
+/** The whole list, or that of a game: other filters and pages are parts of these. */
+function summarizeHome({ game, streams }: Pick<HomeView, 'game' | 'streams'>): PageSummary | undefined {
+  if (game === undefined) return HOME_SUMMARY
+  // Anyone can make up a game.
+  if (streams.length === 0) return undefined
+  return {
+    path: `/?game=${encodeURIComponent(game.id)}`,
+    description: `Live channels with ${game.name}, most viewers first.`,
+  }
+}
+
+const HOME_SUMMARY: PageSummary = { path: '/', description: 'Who is live right now, and their past videos.' }
+
 /** An installation without a live channel: what to do next. */
 export function welcomePage({ signUp, done }: Pick<HomeView, 'done'> & { readonly signUp: boolean }): Page {
   return {
     title: 'Strand',
     style: 'home',
     section: 'live',
+    summary: HOME_SUMMARY,
     body: (
       <div class="welcome">
         <Notice kind="good" sentence={done} />

@@ -4,10 +4,11 @@ import { clockTime } from '../../kit/time/clock-time.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Fact, Facts } from '../components/facts.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
-import { minute } from '../format/times.ts'
+import { day, minute } from '../format/times.ts'
 import { Player, type PlayerMarker } from '../islands/player.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
+import { type PageSummary, wideImage } from '../render/summary.tsx'
 
 interface VideoView extends ListedVideo {
   readonly user_id: string
@@ -34,6 +35,18 @@ interface PlayedVideoView extends VideoView {
   readonly mediaUrl: string | undefined
 }
 
+function summarizeVideo(view: VideoView): PageSummary {
+  const { id, user_name, game, isLive, seconds, created_at } = view
+  const length = isLive ? 'live' : clockTime(seconds)
+  return {
+    path: `/videos/${id}`,
+    type: 'video.other',
+    description: [`${user_name}, ${day(created_at)}`, length, game].filter(Boolean).join(' · '),
+    image: wideImage(`/images/videos/${id}`, view.title || UNTITLED_VIDEO),
+    ...(!isLive && { seconds: Math.round(seconds) }),
+  }
+}
+
 /** A video that does not play here: it has no recording, or a file that browsers do not play. */
 export function videoPage(view: VideoView, file?: string): Page {
   const { position, seconds, isLive } = view
@@ -41,6 +54,7 @@ export function videoPage(view: VideoView, file?: string): Page {
   return {
     title,
     style: 'watch',
+    summary: summarizeVideo(view),
     body: (
       <article class="still">
         <div class="shot">
@@ -93,6 +107,7 @@ export function recordedVideoPage(view: PlayedVideoView): Page {
   return {
     title,
     style: 'watch',
+    summary: summarizeVideo(view),
     media: [...(isRunning ? [playable.broadcast.origin] : playable.origins), view.mediaUrl],
     body: (
       <>

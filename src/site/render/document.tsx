@@ -3,16 +3,17 @@
 import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
 import { VERSION } from '../../config/version.ts'
-import { ICON_URL } from '../../kit/mark.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import { islandScripts, stylePath } from '../build/assets.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Mark } from '../components/icon.tsx'
 import { SearchForm } from '../components/search-form.tsx'
+import { plainText } from '../format/plain-text.ts'
 import { SearchField } from '../islands/search-field.tsx'
 import { UsedIslands } from '../scripts/island.tsx'
 import { GRANT_NAME } from '../scripts/page-token.ts'
 import type { Page, Section, Theme } from './page.ts'
+import { SummaryTags } from './summary.tsx'
 
 /** The visitor that a page is rendered for. */
 export interface Visitor {
@@ -29,17 +30,20 @@ export interface Document {
   readonly hasScript: boolean
 }
 
-/** A tab or a bookmark shows the title beside text that it must not reorder. New titles have no such characters. */
-const withoutDirection = (title: string) => title.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+interface DocumentOptions {
+  readonly visitor: Visitor | 'operator'
+  readonly theme: Theme | undefined
+  readonly publicUrl: string
+  /**
+   * The grant that scripts exchange for a token. A page without islands carries none, and neither does one of the operator
+   * console, whose scripts only read its pages.
+   */
+  grant(): string
+}
 
-/**
- * `grantOf` makes the grant that scripts exchange for a token; a page without islands carries none, and neither does one of
- * the operator console, whose scripts only read its pages.
- */
 export async function renderDocument(
   page: Page,
-  { visitor, theme }: { readonly visitor: Visitor | 'operator'; readonly theme: Theme | undefined },
-  grantOf: () => string,
+  { visitor, theme, publicUrl, grant }: DocumentOptions,
 ): Promise<Document> {
   const islands = new Set<string>()
   const render = (part: ComponentChildren) =>
@@ -70,13 +74,22 @@ export async function renderDocument(
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="robots" content="noindex" />
-      <title>{page.title === 'Strand' ? page.title : `${withoutDirection(page.title)} · Strand`}</title>
-      <link rel="icon" href={ICON_URL} />
+      <title>{page.title === 'Strand' ? page.title : `${plainText(page.title)} · Strand`}</title>
+      {page.summary === undefined || visitor === 'operator' ? (
+        <meta name="robots" content="noindex" />
+      ) : (
+        <SummaryTags title={page.title} summary={page.summary} publicUrl={publicUrl} />
+      )}
+      <link rel="icon" href="/favicon.ico" sizes="32x32" />
+      <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+      <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
+      {visitor !== 'operator' && <link rel="manifest" href="/manifest.webmanifest" />}
+      <meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6f6f9" />
+      <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0e0f14" />
       {styles.map(path => (
         <link key={path} rel="stylesheet" href={path} />
       ))}
-      {islands.size > 0 && visitor !== 'operator' && <meta name={GRANT_NAME} content={grantOf()} />}
+      {islands.size > 0 && visitor !== 'operator' && <meta name={GRANT_NAME} content={grant()} />}
       {[...shared].map(path => (
         <link key={path} rel="modulepreload" href={path} />
       ))}

@@ -20,6 +20,7 @@ export function pageHeaders({ hasScript, media = [] }: PageNeeds): Record<string
       : []),
     "style-src 'self'",
     "img-src 'self' data:",
+    "manifest-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ]

@@ -1,11 +1,14 @@
 /** What a handler of the site returns. */
 import type { ComponentChildren } from 'preact'
 import type { Scope } from '../../contract/scope.ts'
+import type { PageSummary } from './summary.tsx'
 
 export interface Page {
   readonly title: string
   readonly body: ComponentChildren
   readonly status?: number
+  /** What search engines and other sites show of the page. Pages without it are for neither. */
+  readonly summary?: PageSummary | undefined
   /** The Retry-After of a temporary failure. */
   readonly retryAfterSeconds?: number
   /** Its style sheet, `styles/<style>.css`, which no other page loads, and the class of its body, `<style>-page`. Default: `form`. */

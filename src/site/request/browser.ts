@@ -1,13 +1,14 @@
 /**
  * A page request: cookies, query parameters, and the form with its CSRF check. All text is validated by `PageFields`, which
  * throws a problem for invalid input. The cookies are all `__Host-`: only this host sets and reads them, and only over
- * an encrypted connection.
+ * an encrypted connection. The one exception is no secret: it has the language of examples, and a script sets it.
  */
 import { raise } from '../../contract/problem.ts'
 import type { Proofs } from '../../kit/crypto/signed-text.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { readBody } from '../../kit/read-body.ts'
 import type { Pairs } from '../../kit/text.ts'
+import { LANGUAGE_COOKIE } from '../docs/language-cookie.ts'
 import type { Theme } from '../render/page.ts'
 import { type FieldName, PageFields, readPairs } from './fields.ts'
 
@@ -22,6 +23,7 @@ const THEME_COOKIE = '__Host-strand-theme'
 const THEME_COOKIE_SECONDS = 400 * 24 * 3600
 const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
 const COOKIE_VALUE = /^(?:[A-Za-z0-9_]{20,256}|light|dark)$/
+const LANGUAGE = new RegExp(`(?:^|; ?)${LANGUAGE_COOKIE}=([a-z]{1,20})(?:;|$)`)
 const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -105,6 +107,11 @@ export class Browser {
   /** The sealed session of the operator console; read by `OperatorSessions`. */
   get consoleCookie(): string | undefined {
     return this.#cookies.get(CONSOLE_COOKIE)
+  }
+
+  /** The language in which the reader of the reference wants examples; any word. */
+  get exampleLanguage(): string | undefined {
+    return LANGUAGE.exec(this.#request.headers.get('cookie') ?? '')?.[1]
   }
 
   /** Aborted if the client disconnects. */

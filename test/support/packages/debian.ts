@@ -62,6 +62,11 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
     package: 'python3-pytest',
     skipped: 'the examples in Python',
   },
+  TEST_PYTHON: {
+    names: ['python3'],
+    package: 'python3',
+    skipped: 'the examples of the reference in Python',
+  },
   TEST_SYSTEMD_ANALYZE: {
     names: ['systemd-analyze'],
     package: 'systemd',

@@ -9,7 +9,7 @@ import { withQuery } from '../../format/with-query.ts'
 import { ConsoleCopy } from '../../islands/console-copy.tsx'
 import type { Page, PageAnswer } from '../../render/page.ts'
 import { isRefused } from '../../scripts/refused.ts'
-import { ControlledInput, RowsInput } from '../form.tsx'
+import { ControlledInput, Mistake, markMistake, RowsInput } from '../form.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
 import {
   actionFields,
@@ -48,13 +48,16 @@ interface GivenForm {
   readonly given: Query
   readonly violation?: string
   readonly status?: number
+  /** The input that was refused, and what it must be. */
+  readonly wrongField?: string | undefined
+  readonly reason?: string | undefined
 }
 
 export async function actionPage(
   desk: ConsoleContext,
   api: OperatorApi,
   target: Target,
-  { given, ...refused }: GivenForm,
+  { given, wrongField, reason, ...refused }: GivenForm,
 ): Promise<Page> {
   const { resource, action, key, row } = target
   const { form } = action
@@ -64,6 +67,8 @@ export async function actionPage(
   const { violation, status, answer } = isAsked
     ? await ask(api, target, given)
     : { ...refused, answer: undefined }
+  const mistakeAt = (name: string) =>
+    isSameField(name, wrongField, form.each) ? (sentence(reason) ?? violation) : undefined
   const start = form.edits && (await startingWith(api, target))
   // A value in the address, such as the member to remove, is part of the question.
   const isFixed = (field: InputField) => form.hidden && given[field.name] !== undefined
@@ -82,6 +87,7 @@ export async function actionPage(
           value={given[field.name] ?? began ?? ''}
           start={began}
           offers={await references.offersFor(field.name)}
+          mistake={mistakeAt(field.name)}
         />
       )
     }),
@@ -101,7 +107,7 @@ export async function actionPage(
     violation,
     status,
     body: (
-      <div class="panel action">
+      <div class="panel action form">
         <Form action={actionPath(target)} {...formValues(desk, target, given)}>
           <p class="quiet">{action.operation.summary}</p>
           {name !== undefined && (
@@ -117,7 +123,16 @@ export async function actionPage(
           {inputs}
           {action.confirm === 'by-name' && name !== undefined && (
             <Labelled id="confirm" label={['Type ', <strong key={name}>{name}</strong>, ' to confirm']}>
-              <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
+              <input
+                id="confirm"
+                name="confirm"
+                type="text"
+                autocomplete="off"
+                spellcheck={false}
+                required
+                {...markMistake('confirm', mistakeAt('confirm'))}
+              />
+              <Mistake id="confirm" text={mistakeAt('confirm')} />
             </Labelled>
           )}
           <div class="actions">
@@ -133,6 +148,16 @@ export async function actionPage(
       </div>
     ),
   })
+}
+
+/** `must be at most 140 characters` as a sentence. */
+const sentence = (reason: string | undefined): string | undefined =>
+  reason && `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+/** Whether an error is about this field: `grants.0.user_id` is about the field with a user on each line. */
+function isSameField(name: string, wrong: string | undefined, each: string | undefined): boolean {
+  if (wrong === undefined) return false
+  return wrong === name || (each !== undefined && name === linesName(each) && wrong.endsWith(each))
 }
 
 /** What a form sends beside its fields. One that only asks is a link with parameters, and proves nothing. */
@@ -245,11 +270,11 @@ export async function submitAction(
   const { action } = target
   const given: Query = Object.fromEntries(form)
   if (action.form.shows !== undefined) return actionPage(desk, api, target, { given })
-  const again = (violation: string, status: number) =>
-    actionPage(desk, api, target, { given, violation, status })
+  const again = (violation: string, status: number, wrongField?: string, reason?: string) =>
+    actionPage(desk, api, target, { given, violation, status, wrongField, reason })
   const name = rowName(target)
   if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
-    return again(`Type ${name} to confirm.`, 400)
+    return again(`Type ${name} to confirm.`, 400, 'confirm')
   try {
     const answer = await api.call(action.operation, await readInput(api, target, form))
     const made = (answer as { data?: readonly Row[] } | undefined)?.data?.[0]
@@ -258,7 +283,7 @@ export async function submitAction(
     return { goTo: withQuery(placeAfter(target, made), { done: methodName(action.operation) }) }
   } catch (error) {
     if (!isRefused(error)) throw error
-    return again(error.message, error.status)
+    return again(error.message, error.status, error.field, error.reason)
   }
 }
 

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
 import { demoTable, fault, moveClock, removeFaults, reset, snapshot } from '../../../contract/admin/demo.ts'
-import { helixOperations, oauthOperations } from '../../../contract/index.ts'
 import type { DemoControls } from '../../../operations/demo-controls.ts'
 import { Form } from '../../components/form.tsx'
 import type { Page } from '../../render/page.ts'
@@ -19,10 +18,6 @@ const STEPS: readonly (readonly [seconds: number, title: string])[] = [
   [3600, '1 hour'],
   [86_400, '1 day'],
 ]
-
-const OPERATIONS = Object.values({ ...helixOperations, ...oauthOperations }).map(
-  ({ id }) => [id, ''] as const,
-)
 
 export async function demoPage(
   desk: ConsoleContext,
@@ -72,6 +67,19 @@ export async function demoPage(
               <button type="submit">{now.running ? 'Stop the clock' : 'Let the clock run'}</button>
             </Form>
           </div>
+          <Form class="set-clock" action={consolePath('demo', moveClock.form.path)} fields={{ proof }}>
+            {actionFields(moveClock, false)
+              .filter(({ name }) => name === 'time')
+              .map(field => (
+                <ControlledInput
+                  key={field.name}
+                  field={{ ...field, required: true, hint: 'The clock never moves back.' }}
+                  value={now.now}
+                  offers={[]}
+                />
+              ))}
+            <button type="submit">Set the time</button>
+          </Form>
         </section>
         <section class="panel" aria-labelledby="scenario-heading">
           <h2 id="scenario-heading">Scenario</h2>
@@ -112,20 +120,17 @@ export async function demoPage(
             )}
           </div>
         </section>
-        <section class="panel" aria-labelledby="plan-heading">
+        <section class="panel form" aria-labelledby="plan-heading">
           <h2 id="plan-heading">Plan a fault</h2>
           <Form action={consolePath('demo', fault.form.path)} fields={{ proof }}>
             {actionFields(fault, false).map(field => (
-              <ControlledInput
-                key={field.name}
-                field={field}
-                value=""
-                offers={field.name === 'operation' ? OPERATIONS : []}
-              />
+              <ControlledInput key={field.name} field={field} value="" offers={[]} />
             ))}
-            <button type="submit" class="primary">
-              {fault.form.title}
-            </button>
+            <div class="actions">
+              <button type="submit" class="primary">
+                {fault.form.title}
+              </button>
+            </div>
           </Form>
         </section>
       </div>

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A page with the rows of a resource: filters, a table, the next page. */
 import type { AdminTable } from '../../../contract/admin/resource.ts'
+import { operations } from '../../../contract/index.ts'
 import { methodName } from '../../../contract/operation.ts'
 import { Form } from '../../components/form.tsx'
 import { withQuery } from '../../format/with-query.ts'
@@ -11,7 +12,7 @@ import { isRefused } from '../../scripts/refused.ts'
 import { Status, toneClass } from '../cells.tsx'
 import { ControlledInput } from '../form.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
-import { filterFields, type InputField } from '../input-fields.ts'
+import { filterFields, type InputField, textIn } from '../input-fields.ts'
 import type { Input, OperatorApi, Row, Rows } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
 import { References } from '../references.ts'
@@ -20,6 +21,10 @@ import { Table } from '../table.tsx'
 const PAGE_SIZE = 50
 const REFRESH_SECONDS = 5
 const NOTHING: Rows = { data: [] }
+/** The audit log names operations that change something. */
+const OPERATIONS = operations
+  .filter(({ method }) => method !== 'GET')
+  .map(({ id, summary }) => [id, summary] as const)
 
 export type Query = Readonly<Record<string, string | undefined>>
 
@@ -35,7 +40,8 @@ export async function listPage(
   const fields = filterFields(resource.list, resource.filters)
   const given = fields.filter(({ name }) => (query[name] ?? '') !== '')
   const filters: Record<string, string> = {}
-  for (const { name } of given) filters[name] = await references.findId(name, query[name] ?? '')
+  for (const field of given)
+    filters[field.name] = await references.findId(field.name, textIn(field, query[field.name] ?? ''))
   const { rows, violation } = await read(api, resource, filterInput(given, filters), query.after)
   const names = await references.namesIn(rows.data, resource.columns)
   const here = { path: consolePath(resource.path), query: { ...filters, after: query.after } }
@@ -68,7 +74,7 @@ export async function listPage(
                     key={field.name}
                     field={{ ...field, required: false, hint: undefined, kind: filterKind(field) }}
                     value={query[field.name] ?? ''}
-                    offers={await references.offersFor(field.name)}
+                    offers={field.name === 'operation' ? OPERATIONS : await references.offersFor(field.name)}
                     isFilter
                   />
                 )),
@@ -123,7 +129,8 @@ export async function listPage(
 }
 
 /** A filter of several values takes one here. */
-const filterKind = ({ kind }: InputField): InputField['kind'] => (kind === 'choice' ? 'choice' : 'text')
+const filterKind = ({ kind }: InputField): InputField['kind'] =>
+  kind === 'choice' || kind === 'time' ? kind : 'text'
 
 const filterInput = (given: readonly InputField[], filters: Query): Input =>
   Object.fromEntries(
