@@ -16,7 +16,7 @@ import type { Page, Section, Theme } from './page.ts'
 import { SummaryTags } from './summary.tsx'
 
 /** The visitor that a page is rendered for. */
-export interface Visitor {
+interface Visitor {
   readonly session: Session | undefined
   readonly signUp: boolean
   /** The path to return to after log-in. Query strings are not repeated: they may contain anything. */
