@@ -1,7 +1,13 @@
 /** Drops campaigns of the demo and of a scenario. */
-import { DEFAULT_CLAIM_SECONDS } from '../contract/resources/campaign.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
-import { checkPublish, MAX_AT_ONCE, mostAtOnce, readTimes, type StoredCampaign } from '../domain/campaign.ts'
+import {
+  CAMPAIGN_DEFAULTS,
+  checkPublish,
+  MAX_AT_ONCE,
+  mostAtOnce,
+  readTimes,
+  type StoredCampaign,
+} from '../domain/campaign.ts'
 import { isoMillis } from '../kit/time/clock.ts'
 import type { Step } from '../store/command-list.ts'
 import type { ScenarioCampaignEntry } from './described-world.ts'
@@ -23,7 +29,7 @@ export function planCampaign({ steps, seed, now }: Draft, own: Drop): StoredCamp
     benefit_ids: [benefit_id],
   })
   const campaign = {
-    ...DEFAULTS,
+    ...CAMPAIGN_DEFAULTS,
     id: inventedUuid(seed, 'campaign of the demo'),
     name: 'Tidefall lights',
     organization_id,
@@ -37,18 +43,6 @@ export function planCampaign({ steps, seed, now }: Draft, own: Drop): StoredCamp
   steps.push(...publishSteps(campaign))
   return campaign
 }
-
-const DEFAULTS = {
-  state: 'draft',
-  stopped_at: null,
-  claim_seconds: DEFAULT_CLAIM_SECONDS,
-  channels: 'all',
-  channel_ids: [],
-  account_link: 'after_claim',
-  link_client_id: null,
-  link_url: null,
-  auto_claim: false,
-} satisfies Partial<StoredCampaign>
 
 /** A campaign is published at its start, which may be long ago. */
 function publishSteps({ id, state: _, stopped_at: __, ...content }: StoredCampaign): Step[] {
@@ -117,16 +111,16 @@ function readCampaign(
     throw new InvalidScenario(`${place} needs a game of the organization "${organization}", or of none`)
   const starts = now - starts_seconds_ago * 1000
   return {
-    ...DEFAULTS,
+    ...CAMPAIGN_DEFAULTS,
     id: (wanted.id ?? inventedUuid(seed, `campaign ${entry}`)).toLowerCase(),
     name: wanted.name ?? entry,
     organization_id,
     game_id,
     starts_at: isoMillis(starts),
     ends_at: isoMillis(starts + lasts_seconds * 1000),
-    claim_seconds: wanted.claim_seconds ?? DEFAULTS.claim_seconds,
+    claim_seconds: wanted.claim_seconds ?? CAMPAIGN_DEFAULTS.claim_seconds,
     ...(channels && { channels: 'listed', channel_ids: [...new Set(channels.map(findId))].sort() }),
-    account_link: wanted.account_link ?? DEFAULTS.account_link,
+    account_link: wanted.account_link ?? CAMPAIGN_DEFAULTS.account_link,
     link_client_id:
       link_client === undefined ? null : findClient(catalog, link_client, organization_id, place),
     link_url: wanted.link_url ?? null,

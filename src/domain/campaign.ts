@@ -5,11 +5,25 @@ import {
   type Campaign,
   type CampaignPhase,
   type CampaignState,
+  DEFAULT_CLAIM_SECONDS,
   type DropState,
 } from '../contract/resources/campaign.ts'
 
 /** A campaign as it is stored: its phase depends on the clock. */
 export type StoredCampaign = Omit<Campaign, 'phase'>
+
+/** What a new campaign is unless it is said. */
+export const CAMPAIGN_DEFAULTS = {
+  state: 'draft',
+  stopped_at: null,
+  claim_seconds: DEFAULT_CLAIM_SECONDS,
+  channels: 'all',
+  channel_ids: [],
+  account_link: 'after_claim',
+  link_client_id: null,
+  link_url: null,
+  auto_claim: false,
+} satisfies Partial<StoredCampaign>
 
 /** The times of a campaign, in milliseconds since 1970. */
 export interface CampaignTimes {

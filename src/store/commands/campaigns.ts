@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { CampaignDrop } from '../../contract/resources/campaign.ts'
-import { DEFAULT_CLAIM_SECONDS } from '../../contract/resources/campaign.ts'
 import {
+  CAMPAIGN_DEFAULTS,
   checkEdit,
   checkPublish,
   MAX_AT_ONCE,
@@ -82,23 +82,15 @@ export async function importCampaign(tx: Transaction, given: StoredCampaign): Pr
 
 /** A draft with what has a default. */
 const newCampaign = (id: string): NumberedCampaign => ({
+  ...CAMPAIGN_DEFAULTS,
   id,
   number: randomInt(1, MAX_NUMBER),
   name: '',
   organization_id: '',
   game_id: '',
-  state: 'draft',
   starts_at: '',
   ends_at: '',
-  stopped_at: null,
   pauses: [],
-  claim_seconds: DEFAULT_CLAIM_SECONDS,
-  channels: 'all',
-  channel_ids: [],
-  account_link: 'after_claim',
-  link_client_id: null,
-  link_url: null,
-  auto_claim: false,
   drops: [],
 })
 
