@@ -41,13 +41,16 @@ for (const engine of engines) {
         'strand user set 4711 --login Lunar_Otter --created-at 2026-02-01T09:30:00Z --broadcaster-type partner',
       )
       expect(shown.split('\n')).toEqual([
-        'id                4711',
-        'login             lunar_otter',
-        'display_name      Lunar_Otter',
-        'description       -',
-        'broadcaster_type  partner',
-        'email             -',
-        'created_at        2026-02-01T09:30:00.000Z',
+        'id                 4711',
+        'login              lunar_otter',
+        'display_name       Lunar_Otter',
+        'description        -',
+        'links              -',
+        'broadcaster_type   partner',
+        'email              -',
+        'created_at         2026-02-01T09:30:00.000Z',
+        'suspended_at       -',
+        'suspension_reason  -',
         '',
       ])
       const [user] = await shell.ask('strand user show 4711')
@@ -56,9 +59,12 @@ for (const engine of engines) {
         login: 'lunar_otter',
         display_name: 'Lunar_Otter',
         description: '',
+        links: [],
         broadcaster_type: 'partner',
         email: null,
         created_at: '2026-02-01T09:30:00.000Z',
+        suspended_at: null,
+        suspension_reason: '',
       })
     })
 

@@ -210,6 +210,24 @@ const CALLS: Record<string, Call> = {
     const id = await live(server)
     return { path: `/users/${id}`, subject: `user/${id}`, ...deleted }
   },
+  SuspendUser: async server => {
+    const id = await live(server)
+    return {
+      path: `/users/${id}/suspension`,
+      body: { reason: 'Audited' },
+      subject: `user/${id}`,
+      ...changed,
+    }
+  },
+  UnsuspendUser: async server => {
+    const { id } = await newUser(server)
+    await server.control('PUT', `/users/${id}/suspension`, {})
+    return { path: `/users/${id}/suspension`, subject: `user/${id}`, ...changed }
+  },
+  CreatePasswordReset: async server => {
+    const { id } = await newUser(server)
+    return { path: `/users/${id}/password-reset`, subject: `user/${id}`, ...created }
+  },
   CreateOrganization: async () => ({
     path: '/organizations',
     body: { name: 'Audited' },
