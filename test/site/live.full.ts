@@ -13,8 +13,12 @@ import { openWatched } from '../support/browser/watched-page.ts'
 import { type BroadcastChannel, BroadcastServer, until } from '../support/media/broadcasts.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
 import { HlsPlayer } from '../support/media/hls.ts'
-import { FRAMES_PER_SECOND, publishNumbered, SHOWN_NUMBER } from '../support/media/numbered-video.ts'
-import { readMp4 } from '../support/media/read-mp4.ts'
+import {
+  FRAMES_PER_SECOND,
+  publishNumbered,
+  readArrival,
+  SHOWN_NUMBER,
+} from '../support/media/numbered-video.ts'
 import { type ProxyProcess, pathOfProxy, startCache } from '../support/proxies/proxy-process.ts'
 
 const RUN_SECONDS = Number(process.env.TEST_WATCH_SECONDS ?? 10)
@@ -46,11 +50,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('a broadcast of ffmpeg in a real bro
     encoder = publishNumbered(server.ingestUrl(channel.key))
     browser = await launchBrowser()
     const player = await HlsPlayer.open(server.url, channel.login)
-    const { segments } = await player.playlistWith(2)
-    const [first] = segments
-    const pieces = [first?.init ?? '', first?.uri ?? ''].map(name => player.bytes(name))
-    const [video] = await readMp4(...(await Promise.all(pieces)))
-    arrivedAt = (first?.startsAt ?? 0) - 1000 * (video?.samples[0]?.seconds ?? 0)
+    arrivedAt = await readArrival(player)
   })
   afterAll(async () => {
     encoder?.kill('SIGKILL')

@@ -2,6 +2,9 @@
  * ffmpeg as a broadcaster whose pictures carry their number: 16 bars at the bottom, black for 0 and white for 1, lowest bit
  * first. Few and small pictures: encoder and browser share the machine with other tests.
  */
+import type { HlsPlayer } from './hls.ts'
+import { readMp4 } from './read-mp4.ts'
+
 const { TEST_FFMPEG = '' } = process.env
 
 export const FRAMES_PER_SECOND = 10
@@ -36,3 +39,12 @@ export const SHOWN_NUMBER = `(() => {
   const { data } = context.getImageData(0, ${BAR / 2}, ${16 * BAR}, 1)
   return Array.from({ length: 16 }, (_, bit) => (data[(bit * ${BAR} + ${BAR / 2}) * 4] > 128 ? 2 ** bit : 0)).reduce((sum, each) => sum + each, 0)
 })()`
+
+/** When the server got the picture with number 0, in milliseconds since 1970: the live playlist has the time of its first segment. */
+export async function readArrival(player: HlsPlayer): Promise<number> {
+  const { segments } = await player.playlistWith(2)
+  const [first] = segments
+  const pieces = [first?.init ?? '', first?.uri ?? ''].map(name => player.bytes(name))
+  const [video] = await readMp4(...(await Promise.all(pieces)))
+  return (first?.startsAt ?? Number.NaN) - 1000 * (video?.samples[0]?.seconds ?? Number.NaN)
+}
