@@ -12,7 +12,7 @@ import {
 /** A campaign as it is stored: its phase depends on the clock. */
 export type StoredCampaign = Omit<Campaign, 'phase'>
 
-/** What a new campaign is unless it is said. */
+/** The values of a new campaign that its maker leaves out. */
 export const CAMPAIGN_DEFAULTS = {
   state: 'draft',
   stopped_at: null,

@@ -1,5 +1,5 @@
 /** The logo on a ground that fills the square, for home screens and tabs. Systems cut it to a circle or another form. */
-import { STRAND_WIDTH, STRANDS, type Strand } from '../kit/mark.ts'
+import { STRANDS, STROKE_WIDTH, type Strand } from '../kit/mark.ts'
 import { colour } from './colour.ts'
 import { type Picture, type Point, Sketch } from './picture.ts'
 
@@ -19,7 +19,7 @@ export function drawAppIcon(): Picture {
 /** Quadrilaterals that share their edges, and a round end on both sides. */
 function drawStrand(sketch: Sketch, strand: Strand): void {
   const points = listPoints(strand)
-  const radius = (STRAND_WIDTH * SCALE) / 2
+  const radius = (STROKE_WIDTH * SCALE) / 2
   const edges = points.map((point, index): readonly [Point, Point] => {
     const [x, y] = point
     const [beforeX, beforeY] = points[index - 1] ?? point

@@ -31,13 +31,13 @@ export const STRANDS: readonly Strand[] = [
   ],
 ]
 
-export const STRAND_WIDTH = 2.8
+export const STROKE_WIDTH = 2.8
 
 /** The strands as the paths of an SVG. */
 export const STROKES = STRANDS.map(([[x, y], ...rest]) => `<path d="M${x} ${y}C${rest.join(' ')}"/>`).join('')
 
 /** The logo as an SVG without a background. */
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#6366f1" stroke-width="${STRAND_WIDTH}" stroke-linecap="round">${STROKES}</svg>`
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#6366f1" stroke-width="${STROKE_WIDTH}" stroke-linecap="round">${STROKES}</svg>`
 
 /** The logo as a data URL. */
 export const ICON_URL = `data:image/svg+xml,${encodeURIComponent(ICON)}`

@@ -45,9 +45,12 @@ const user = {
   login: 'lunar_otter',
   display_name: 'Lunar_Otter',
   description: '',
+  links: [],
   broadcaster_type: '',
   email: null,
   created_at: '2026-02-01T09:30:00.000Z',
+  suspended_at: null,
+  suspension_reason: '',
 }
 const held = (given: ReturnType<typeof answer> | 'hung up' | 'no answer', request = plain) =>
   violationsOf({ operation: operation('GetUser'), request, answer: given }, named)

@@ -25,17 +25,22 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
   for (const id of organizations)
     lines.push({ type: 'organization', id, name: random.pick(TITLES) || 'Reef' })
   const users = Array.from({ length: count() }, decimal)
+  const suspended = new Set(users.filter(() => random.next() < 0.2))
   for (const id of users) {
     const display_name = random.pick(TITLES) || 'Otter'
+    const suspended_at = suspended.has(id) ? isoMillis(moment()) : null
     lines.push({
       type: 'user',
       id,
       login: `user_${id}`,
       display_name,
       description: random.pick(TITLES),
+      links: random.next() < 0.5 ? [] : ['Home https://example.com/', '深海 🦦 https://example.com/a?b=%20'],
       broadcaster_type: random.pick(BROADCASTER_TYPES),
       email: maybe(`user_${id}@example.com`),
       created_at: isoMillis(moment()),
+      suspended_at,
+      suspension_reason: suspended_at === null ? '' : random.pick(TITLES),
     })
   }
   const pairs = <T>(make: (a: string, b: string) => T): T[] => {
@@ -107,7 +112,8 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
   for (const { at, ...pair } of pairs((user_id, broadcaster_id) => related({ user_id, broadcaster_id })))
     lines.push({ type: 'follow', ...pair, followed_at: at })
   const videos = users.filter(() => random.next() < 0.5).map(user_id => ({ id: decimal(), user_id }))
-  const streams = new Map(users.filter(() => random.next() < 0.4).map(user_id => [user_id, decimal()]))
+  const mayBroadcast = users.filter(id => !suspended.has(id))
+  const streams = new Map(mayBroadcast.filter(() => random.next() < 0.4).map(user_id => [user_id, decimal()]))
   for (const { id, user_id } of videos) {
     const channel = channels.find(each => each.user_id === user_id)
     const stream_id = streams.get(user_id)
