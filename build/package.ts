@@ -4,11 +4,9 @@
  * same of the client for `packages/client`, which installs without the runtime; the program as one file, which the `strand`
  * command of the package runs; and the OpenAPI documents.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { VERSION } from '../src/config/version.ts'
-import { openapiDocument, PUBLIC_FAMILIES } from '../src/contract/reference/openapi.ts'
 import { inlineCalls } from '../src/site/build/inline-calls.ts'
 import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
@@ -36,29 +34,17 @@ try {
     await bundle(entryPoint, 'cjs', out)
   }
   await bundleProgram(ROOT, join(out, 'program'))
-  writeOpenapi(join(out, 'openapi'))
   cpSync(join(out, 'client'), clientOut, { recursive: true })
   writeDeclarations(ROOT, [
     { entryPoints: ENTRY_POINTS, out },
     { entryPoints: ['client/index.ts'], out: clientOut },
   ])
-  for (const folder of ['testing', 'client', 'program', 'openapi', 'types', 'types-cjs'])
+  for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {
   rmSync(built, { recursive: true, force: true })
-}
-
-/** The documents that `strand openapi` prints, with and without `--control`. */
-function writeOpenapi(folder: string): void {
-  const options = { version: VERSION, serverUrl: 'http://localhost:8080' }
-  mkdirSync(folder)
-  for (const [name, document] of [
-    ['openapi.json', openapiDocument({ ...options, families: PUBLIC_FAMILIES })],
-    ['control.openapi.json', openapiDocument(options)],
-  ] as const)
-    writeFileSync(join(folder, name), `${JSON.stringify(document, null, 2)}\n`)
 }
 
 async function bundle(entryPoint: string, format: 'esm' | 'cjs', outdir: string): Promise<void> {

@@ -149,11 +149,18 @@ describe('the package', () => {
     expect([code, stdout]).toEqual([0, `${VERSION}\n`])
   })
 
-  test('has the OpenAPI documents that strand openapi prints', async () => {
-    for (const [file = '', ...flags] of [['openapi.json'], ['control.openapi.json', '--control']]) {
+  test('npx strand openapi prints the public document, and all with --control', async () => {
+    for (const [flags, hasControl] of [
+      [[], false],
+      [['--control'], true],
+    ] as const) {
       const { stdout } = await run(['npx', '--no-install', 'strand', 'openapi', ...flags])
-      expect(stdout.length).toBeGreaterThan(100_000)
-      expect(readFileSync(join(folder, 'node_modules/strand/dist/openapi', file), 'utf8')).toBe(stdout)
+      const { openapi, paths } = JSON.parse(stdout) as { openapi: string; paths: Record<string, unknown> }
+      expect([openapi, '/helix/streams' in paths, '/control/users' in paths]).toEqual([
+        '3.1.0',
+        true,
+        hasControl,
+      ])
     }
   })
 
