@@ -259,7 +259,7 @@ const EarnedRow = ({ benefit, game, game_id, isFulfilled, granted_at, updated_at
     <div class="what">
       <h3>{benefit}</h3>
       <p class="quiet">
-        {game === undefined ? 'A game that no longer exists' : <a href={`/?game=${game_id}`}>{game}</a>}
+        {game === undefined ? 'A game that no longer exists' : <a href={`/games/${game_id}`}>{game}</a>}
       </p>
       <p class="small quiet num">
         Earned <time datetime={granted_at}>{minute(granted_at)}</time>
