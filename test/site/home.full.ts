@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { Lateness, totalOf } from '../support/browser/lateness.ts'
-import { look } from '../support/browser/look.ts'
+import { DESK, look } from '../support/browser/look.ts'
 import { openWatched } from '../support/browser/watched-page.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
 import { publishNumbered } from '../support/media/numbered-video.ts'
@@ -56,6 +56,16 @@ const BEFORE = [
   '{"__html":"',
 ]
 const HOSTILE = BEFORE.flatMap(before => CODE.map(code => before + code))
+
+/** Which elements of the second selector lie over those of the first; a function for the page. */
+const overlapping = `((one, others) => {
+  const { left, right, top, bottom } = document.querySelector(one).getBoundingClientRect()
+  return [...document.querySelectorAll(others)].flatMap(each => {
+    const box = each.getBoundingClientRect()
+    const isApart = box.left >= right || box.right <= left || box.top >= bottom || box.bottom <= top
+    return isApart ? [] : [each.className]
+  })
+})`
 
 /** Asks until it is so; the time limit is that of the test. */
 async function until(isSo: () => Promise<boolean>, milliseconds = 50): Promise<void> {
@@ -204,10 +214,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
       await isUnharmed(path)
     }
     await page.goto(`${server.url}/`)
-    const cards = page.locator('.card h3')
+    const cards = page.locator('.card h3, .featured h2')
     await until(async () => {
       await page.mouse.wheel(0, 3000)
-      return (await cards.count()) >= HOSTILE.length
+      return (await cards.count()) > HOSTILE.length
     })
     const shown = new Set(await cards.allTextContents())
     for (const hostile of HOSTILE) expect(shown).toContain(hostile)
@@ -237,6 +247,73 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
       new Set(body.data.map((each: { user_login: string }) => `/${each.user_login}`)),
     )
     expect(await page.locator('.more').count()).toBe(0)
+  })
+
+  test('what went live is told beside the heading, and covers no card', async () => {
+    await page.goto(`${server.url}/`)
+    const isRefreshed = page.waitForResponse(/\/helix\/streams\?/)
+    await page.waitForSelector('.more')
+    await isRefreshed
+    const [user] = await server.control('POST', '/users', { login: 'arrives_now' })
+    await goLive(server, user.id, { viewer_count: 40_000 })
+    await page.waitForSelector('.arrivals a:text-matches("1 new channel")')
+    expect(
+      await page.evaluate<string[]>(`${overlapping}('.arrivals a', '.card, .poster, .filters')`),
+    ).toEqual([])
+    await look(page, 'home, with a new channel')
+    await page.click('.arrivals a')
+    await page.waitForSelector('.grid a[href="/arrives_now"], .featured a[href="/arrives_now"]')
+    expect(await page.locator('.arrivals a').count()).toBe(0)
+    await server.control('DELETE', `/users/${user.id}`)
+  })
+
+  test('games: to a game by the keyboard, more of its channels on the same page, and its videos below them', async () => {
+    const [game] = await server.control('POST', '/games', {
+      name: 'Ærø Überlauf, die zweite Überfahrt 海の道 مرحبا 🎮🌊',
+    })
+    for (let at = 0; at < 30; at++) {
+      const [user] = await server.control('POST', '/users', { login: `plays_${at}` })
+      await server.control('PATCH', `/channels/${user.id}`, { game_id: game.id })
+      await goLive(server, user.id, { viewer_count: 30_000 - at })
+    }
+    await page.goto(`${server.url}/games`)
+    await look(page, 'games')
+    await page.focus(`.poster a[href="/games/${game.id}"]`)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.url}/games/${game.id}`)
+    await look(page, 'game')
+    await page.evaluate('window.isSamePage = true')
+    expect(await page.locator('.card h3').count()).toBe(24)
+    await page.click('.more a')
+    await until(async () => (await page.locator('.card:not(.skeleton) h3').count()) === 30)
+    expect(await page.evaluate<boolean>('window.isSamePage === true')).toBe(true)
+    expect(await page.locator('.skeleton, .more').count()).toBe(0)
+    await page.waitForSelector('.videos h2')
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await server.control('DELETE', `/games/${game.id}`).catch(() => {})
+  })
+
+  test('the search is at the same place for visitors and users, on every page', async () => {
+    const visitor = await openWatched(browser, server.url)
+    for (const width of [1600, 1280, 1000, 880, 390]) {
+      const places = new Set<string>()
+      for (const each of [page, visitor.page]) {
+        await each.setViewportSize({ width, height: 800 })
+        for (const path of ['/', '/games', '/drops', '/?q=tide']) {
+          await each.goto(server.url + path)
+          const { x, y, width: wide } = (await each.locator('.bar input[type=search]').boundingBox()) ?? {}
+          places.add(JSON.stringify([x, y, wide]))
+          expect([
+            path,
+            await each.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'),
+          ]).toEqual([path, true])
+        }
+      }
+      expect([width, places.size]).toEqual([width, 1])
+    }
+    await page.setViewportSize(DESK)
+    expect(visitor.violations).toEqual([])
+    await visitor.page.close()
   })
 
   test('pages that lead on, and the search, are accessible too', async () => {

@@ -33,7 +33,10 @@ export const gamesPage = ({ games, cursor, isTop }: GamesView): Page => ({
           No channel is live with a game right now. <a href="/">All live channels</a>
         </p>
       ) : (
-        <GameCards games={games} />
+        <>
+          <h2 class="hidden-text">Most viewers first</h2>
+          <GameCards games={games} />
+        </>
       )}
       {cursor !== undefined && (
         <p class="more">
