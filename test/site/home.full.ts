@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { Lateness, totalOf } from '../support/browser/lateness.ts'
-import { DESK, look } from '../support/browser/look.ts'
+import { DESK, look, PHONE } from '../support/browser/look.ts'
 import { openWatched } from '../support/browser/watched-page.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
 import { publishNumbered } from '../support/media/numbered-video.ts'
@@ -17,6 +17,8 @@ const APPEARS_MILLISECONDS = 2000
 const FIRST_PAGE_MILLISECONDS = 50
 const LONG_TASK_MILLISECONDS = 100
 const MANY = 10_000
+/** Of 1, cumulative: browsers call up to 0.1 good. */
+const MAX_SHIFT = 0.05
 
 /** What was measured, for those who read the output. */
 const note = (line: string) => process.stdout.write(`[home] ${line}\n`)
@@ -314,6 +316,39 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
     await page.setViewportSize(DESK)
     expect(visitor.violations).toEqual([])
     await visitor.page.close()
+  })
+
+  test('hardly anything moves when the font comes late', async () => {
+    for (const path of ['/', '/games', '/drops', '/login']) {
+      // Each visit is the first one: the font is kept for a year.
+      const context = await browser.newContext({ viewport: PHONE, reducedMotion: 'reduce' })
+      const late = await context.newPage()
+      await late.addInitScript(
+        'window.shift = 0; new PerformanceObserver(list => { for (const { value } of list.getEntries()) window.shift += value }).observe({ type: "layout-shift", buffered: true })',
+      )
+      let release = () => {}
+      const isPainted = new Promise<void>(resolve => {
+        release = resolve
+      })
+      await late.route('**/*.woff2', async route => {
+        await isPainted
+        await route.continue()
+      })
+      await late.goto(server.url + path, { waitUntil: 'domcontentloaded' })
+      const is = (condition: string) => until(() => late.evaluate<boolean>(condition))
+      await is('performance.getEntriesByName("first-contentful-paint").length > 0')
+      const font = late.waitForResponse(/\.woff2$/)
+      release()
+      await (await font).finished()
+      await is(
+        '[...document.fonts].some(({ family, status }) => !family.includes("Fallback") && status === "loaded")',
+      )
+      await late.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      const shift = await late.evaluate<number>('window.shift')
+      note(`layout shift of ${path} with a late font: ${shift.toFixed(4)}`)
+      expect([path, shift < MAX_SHIFT]).toEqual([path, true])
+      await context.close()
+    }
   })
 
   test('pages that lead on, and the search, are accessible too', async () => {
