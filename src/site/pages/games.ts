@@ -1,4 +1,4 @@
-/** The games that have live channels, and the page of each, with its live channels and latest videos (D-281). */
+/** The games that have live channels, and the page of each, with its live channels and latest videos (D-277). */
 import type { Named } from '../components/filters.tsx'
 import type { ShownGame } from '../components/game-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
