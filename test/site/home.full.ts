@@ -251,7 +251,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
     expect(await page.locator('.more').count()).toBe(0)
   })
 
-  test('what went live is told beside the heading, and covers no card', async () => {
+  test('what went live is announced beside the heading, and covers no card', async () => {
     await page.goto(`${server.url}/`)
     const isRefreshed = page.waitForResponse(/\/helix\/streams\?/)
     await page.waitForSelector('.more')
@@ -295,7 +295,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
     await server.control('DELETE', `/games/${game.id}`).catch(() => {})
   })
 
-  test('the search is at the same place for visitors and users, on every page', async () => {
+  test('the search has the same place for visitors and users, on every page', async () => {
     const visitor = await openWatched(browser, server.url)
     for (const width of [1600, 1280, 1000, 880, 390]) {
       const places = new Set<string>()
@@ -320,7 +320,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
 
   test('hardly anything moves when the font comes late', async () => {
     for (const path of ['/', '/games', '/drops', '/login']) {
-      // Each visit is the first one: the font is kept for a year.
+      // Each page is the first one: the font is kept for a year.
       const context = await browser.newContext({ viewport: PHONE, reducedMotion: 'reduce' })
       const late = await context.newPage()
       await late.addInitScript(
