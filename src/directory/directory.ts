@@ -232,6 +232,17 @@ export class Directory {
     return pageOfGames(this.#snapshots.gameRanking(snapshot), this.#rows, window, snapshot.point)
   }
 
+  /** The total viewers of those of these games that have a live stream, by id. */
+  viewersOfGames(ids: readonly string[]): ReadonlyMap<string, number> {
+    const { games, totals } = this.#snapshots.gameRanking(this.#snapshots.current())
+    const places = this.#rows.games.find(ids).map(game => [game, games.indexOf(game)] as const)
+    return new Map(
+      places.flatMap(([game, place]) =>
+        place < 0 ? [] : [[this.#rows.games.nameFor(game), totals[place] as number]],
+      ),
+    )
+  }
+
   /** A page of the live channels that a search finds, by login. */
   search(search: ChannelSearch, window: PageRequest): Page<FoundStream> {
     return searchLive(this.#rows, search, window)

@@ -100,6 +100,16 @@ export function checkStore({ violations, schema, logBytes }: ObservedStore): Fin
   return findings
 }
 
+/** A release may reserve a login that a user has: the channel then has no page (D-128). */
+export const checkReservedLogins = (logins: readonly string[]): Finding[] =>
+  logins.map(login =>
+    warning(
+      'users',
+      `the login "${login}" is reserved: the server uses this path, and the channel of the user has no page`,
+      `rename the user: strand user set ${login} --login NEW_LOGIN`,
+    ),
+  )
+
 export function checkSchema({ version, known, verdict, edited }: SchemaState): Finding {
   switch (verdict) {
     case 'edited':

@@ -9,6 +9,7 @@ import {
   integrityErrors,
   isInUse,
   mediaServersIn,
+  reservedLoginsIn,
   schemaOf,
   storeSummary,
   streamKeysByMasterKey,
@@ -29,6 +30,7 @@ import {
   checkPostgres,
   checkProxies,
   checkPublicUrl,
+  checkReservedLogins,
   checkSchema,
   checkSpace,
   checkStore,
@@ -123,7 +125,11 @@ function examineEmbedded(config: Config, isServing: boolean): Finding[] {
   const ahead = (Date.now() - Date.parse(summary.lastWrite)) / 1000
   findings.push(checkClock('the last write of the store', Math.min(0, ahead)))
   findings.push(ok('server', isInUse(file) ? 'a server has the store open' : 'no server has the store open'))
-  return [...findings, ...examineKeyRing(config, streamKeysByMasterKey(file))]
+  return [
+    ...findings,
+    ...checkReservedLogins(reservedLoginsIn(file)),
+    ...examineKeyRing(config, streamKeysByMasterKey(file)),
+  ]
 }
 
 async function examinePostgres(config: Config, databaseUrl: string): Promise<Finding[]> {
@@ -149,7 +155,7 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
         ),
       )
     } else {
-      findings.push(checkSchema(state.schema))
+      findings.push(checkSchema(state.schema), ...checkReservedLogins(state.reservedLogins))
       findings.push(...examineKeyRing(config, state.streamKeysByMasterKey))
     }
   }

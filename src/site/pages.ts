@@ -23,6 +23,7 @@ import { type DocsServices, showDocs } from './pages/docs.ts'
 import { showDrops, submitClaim } from './pages/drops.ts'
 import { showDropsChannels } from './pages/drops-channels.ts'
 import { submitFollow } from './pages/follow.ts'
+import { showGame, showGames } from './pages/games.ts'
 import { showHome } from './pages/home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './pages/login.ts'
 import { showNewPassword, submitNewPassword } from './pages/new-password.ts'
@@ -89,6 +90,8 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, SiteHandler>
   '/console/login': { POST: submitConsoleLogin },
   '/console/logout': { POST: submitConsoleLogout },
   '/console/{page}': { GET: showConsole, POST: submitConsole },
+  '/games': { GET: showGames },
+  '/games/{game_id}': { GET: showGame },
   '/videos/{video_id}': { GET: showVideo },
   '/{login}': { GET: showChannel },
 }
@@ -110,7 +113,9 @@ export function asksForPage(request: Request): boolean {
 }
 
 function findHandler(method: string, path: string): SiteHandler | undefined {
-  const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
+  const page = studioPattern(
+    path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}').replace(/^\/games\/[^/]+$/, '/games/{game_id}'),
+  )
   const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
     handlers.get(page) ??

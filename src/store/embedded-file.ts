@@ -1,5 +1,6 @@
 /** Operations on the file of the embedded store: copy, verify and count, whether or not a server is using it. */
 import { existsSync, statSync } from 'node:fs'
+import { RESERVED_NAMES } from '../domain/reserved-names.ts'
 import { SCHEMA_VERSION } from './engine/migrate.ts'
 import type { SchemaState } from './engine/schema-state.ts'
 import { auditQueries } from './queries/audit.ts'
@@ -101,6 +102,13 @@ export function wrongFollowCounts(file: string): string[] {
 export function mediaServersIn(file: string): MediaServerAddress[] {
   const query = 'select name, adapter, api_url from media_servers order by name'
   return withSqlite(file, 'read', connection => connection.query(query).all() as MediaServerAddress[])
+}
+
+/** The logins of users that are reserved by now. */
+export function reservedLoginsIn(file: string): string[] {
+  const query = `select login from users where login in (${RESERVED_NAMES.map(() => '?').join(', ')}) order by login`
+  const rows = withSqlite(file, 'read', connection => connection.query(query).all(...RESERVED_NAMES))
+  return (rows as { login: string }[]).map(({ login }) => login)
 }
 
 /** Every secret of a kind, in batches. */

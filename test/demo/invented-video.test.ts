@@ -322,6 +322,23 @@ test('a channel that is broadcast has no clip, neither live nor as a video, also
   expect(await statuses()).toEqual([404, 404, 404])
 })
 
+test('the home page shows the channel with the most viewers large, not the one with an encoder', async () => {
+  const { id, token } = demo.world.offline
+  const key = await json(`/helix/streams/key?broadcaster_id=${id}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  })
+  const encoder = await RtmpClient.connect(Number(new URL(demo.world.rtmp?.url ?? '').port))
+  expect(await encoder.publish(key.data[0].stream_key)).toBe('NetStream.Publish.Start')
+  encoder.video(0, AVC.header)
+  while ((await json(`/helix/streams?user_id=${id}`)).data.length === 0) await Bun.sleep(20)
+  const [most] = (await json('/helix/streams?first=1')).data
+  expect(most.user_id).not.toBe(id)
+  const home = await (await get('/', { headers: { Accept: 'text/html' } })).text()
+  expect(/<section class="featured".*?<h2><a href="\/([a-z0-9_]+)"/s.exec(home)?.[1]).toBe(most.user_login)
+  encoder.close()
+  await encoder.closed()
+})
+
 onEachStore('a server without a demo world to show', {}, current => {
   test('404 for playlists of what is live, and of videos', async () => {
     const { url: base, world } = current()

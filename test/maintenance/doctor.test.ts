@@ -167,6 +167,27 @@ describe('strand doctor', () => {
     await other.stop(true)
   })
 
+  test('names users whose login is reserved by now, and how to rename them', async () => {
+    const folder = copy()
+    expect(worst(await doctor(['--data', folder]), 'users')).toEqual([])
+    const db = new Database(join(folder, 'strand.db'))
+    db.run("update users set login = 'games' where id = (select min(id) from users)")
+    db.close()
+    const [finding, ...others] = worst(await doctor(['--data', folder]), 'users')
+    expect([finding?.level, finding?.message, others]).toEqual([
+      'warning',
+      expect.stringContaining('the login "games" is reserved'),
+      [],
+    ])
+    // The advice works.
+    const words = /strand (.*)$/
+      .exec(finding?.advice ?? '')?.[1]
+      ?.replace('NEW_LOGIN', 'all_games')
+      .split(' ')
+    expect((await runStrand([...(words ?? []), '--data', folder])).code).toBe(0)
+    expect(worst(await doctor(['--data', folder]), 'users')).toEqual([])
+  })
+
   test('a media server gets another secret with --rotate, and the configuration contains it', async () => {
     const folder = copy()
     const add = async (...words: string[]) => {
@@ -404,6 +425,9 @@ describe('strand doctor', () => {
       expect(worst(await doctor(words, environment), 'key ring')).toMatchObject([{ level: 'problem' }])
       await client.unsafe('delete from extra_stream_keys')
       expect(worst(await doctor(words, environment), 'key ring')).toEqual([])
+      expect(worst(await doctor(words, environment), 'users')).toEqual([])
+      await client.unsafe("update users set login = 'studio' where id = (select min(id) from users)")
+      expect(worst(await doctor(words, environment), 'users')).toMatchObject([{ level: 'warning' }])
       await client.unsafe("update stream_keys set key_id = 'gone'")
       expect(worst(await doctor(words, environment), 'key ring')).toMatchObject([{ level: 'problem' }])
       await client.close()

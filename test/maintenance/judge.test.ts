@@ -42,6 +42,7 @@ const postgres: PostgresState = {
   schema,
   streamKeysByMasterKey: new Map(),
   mediaServers: [],
+  reservedLogins: [],
 }
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
   checkPostgres('db', { ...postgres, ...changes }, connections)

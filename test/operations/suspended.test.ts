@@ -292,6 +292,8 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'POST /console/logout': OPERATOR,
   'GET /console/{page}': OPERATOR,
   'POST /console/{page}': OPERATOR,
+  'GET /games': NONE,
+  'GET /games/{game_id}': page(({ game }) => `/games/${game}`),
   'GET /videos/{video_id}': page(({ recorded }) => `/videos/${recorded}`),
   'GET /{login}': page(({ star }) => `/${star.login}`),
   /** Media, which has no list: `http/routes.ts` has its paths. */

@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Glob } from 'bun'
-import { ASSET_PREFIX, findAsset, islandScripts, stylePath } from '../../src/site/build/assets.ts'
+import {
+  ASSET_PREFIX,
+  findAsset,
+  findFont,
+  fontPath,
+  islandScripts,
+  stylePath,
+} from '../../src/site/build/assets.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
 const islands = readdirSync('src/site/islands').map(file => file.replace('.tsx', ''))
@@ -32,6 +39,19 @@ test('every component names what JSX means, whatever the tsconfig.json of the cu
   expect(files.length).toBeGreaterThan(50)
   const first = '/** @jsxRuntime automatic @jsxImportSource preact */\n'
   expect(files.filter(file => !readFileSync(file, 'utf8').startsWith(first))).toEqual([])
+})
+
+test('the font is small, has the hash of its content in its name, and the style sheet and every page name it', async () => {
+  const path = await fontPath()
+  const { bytes } = (await findFont(path)) ?? { bytes: new Uint8Array() }
+  expect(bytes.length).toBeWithin(10_000, 40_000)
+  expect(new TextDecoder().decode(bytes.slice(0, 4))).toBe('wOF2')
+  expect(path).toEndWith(`-${new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 8)}.woff2`)
+  const sheet = (await findAsset(await stylePath('site')))?.text ?? ''
+  expect(sheet).toContain(`url(${path})`)
+  expect(sheet).not.toContain('data:font')
+  expect(sheet).toContain('size-adjust')
+  expect(readFileSync('src/site/fonts/OFL.txt', 'utf8')).toContain('SIL OPEN FONT LICENSE Version 1.1')
 })
 
 const HOME = ['live-grid', 'just-live', 'featured-channel']
@@ -140,8 +160,28 @@ onEachStore('assets', {}, server => {
     }
   })
 
+  test('200 the font, for a year, as it is; a page asks for it at once and its policy allows it', async () => {
+    const path = await fontPath()
+    const answer = await get(path, { 'Accept-Encoding': 'br, gzip' })
+    expect(Buffer.from(await answer.arrayBuffer()).equals((await findFont(path))?.bytes ?? Buffer.of())).toBe(
+      true,
+    )
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, null])
+    expect(answer.headers.get('content-type')).toBe('font/woff2')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    const page = await get('/login', { Accept: 'text/html' })
+    expect(page.headers.get('content-security-policy')).toContain("font-src 'self'")
+    expect(await page.text()).toContain(
+      `<link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href="${path}"/>`,
+    )
+  })
+
   test('200 uncached under the name of another release, 404 for other assets', async () => {
-    for (const path of ['/assets/player-01234567.js', '/assets/site-01234567.css']) {
+    for (const path of [
+      '/assets/player-01234567.js',
+      '/assets/site-01234567.css',
+      '/assets/instrument-sans-01234567.woff2',
+    ]) {
       const other = await get(path)
       expect([path, other.status, other.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
     }
@@ -152,6 +192,8 @@ onEachStore('assets', {}, server => {
       '/assets/part-01234567.js',
       '/assets/__proto__-01234567.js',
       '/assets/site-01234567.js',
+      '/assets/site-01234567.woff2',
+      '/assets/instrument-sans-01234567.css',
       '/assets/../package.json',
       '/assets',
     ])

@@ -221,7 +221,7 @@ onEachStore('the authorize page', {}, server => {
     const application = await register(server())
     const { headers } = await new Person(server()).browse(authorizeLink(application.id))
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      /^default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'$/,
     )
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('referrer-policy')).toBe('same-origin')

@@ -63,9 +63,9 @@ onEachStore('channels that count for drops', { streams: 60 }, server => {
     expect([logins.toSorted(), badges.toSorted()]).toEqual([loginsOf(own), loginsOf(own)])
     expect(text).toContain('Channels with drops')
     // Links keep the filter.
-    expect(html).toContain(`href="/?game=${game.id}&amp;drops=1"`)
-    expect((await open(server(), `/?game=${game.id}&drops=1`)).badges.length).toBe(3)
-    expect((await open(server(), `/?game=${others[0].game_id}&drops=1`)).logins).toEqual([])
+    expect(html).toContain(`href="/games/${game.id}?drops=1"`)
+    expect((await open(server(), `/games/${game.id}?drops=1`)).badges.length).toBe(3)
+    expect((await open(server(), `/games/${others[0].game_id}?drops=1`)).logins).toEqual([])
     expect((await open(server(), '/?drops=1&language=xx')).logins).toEqual([])
     const found = await open(server(), `/?q=${own[0].login}`)
     expect([found.logins, found.badges]).toEqual([[own[0].login], [own[0].login]])

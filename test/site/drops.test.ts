@@ -295,7 +295,7 @@ onEachStore('earned drops', {}, server => {
     await grant({ user_id: other.id })
     const { html } = await mine.person.open('/drops')
     expect([countIn(html, ROW), countIn(html, 'On its way')]).toEqual([2, 2])
-    for (const text of ['Coral &lt;b>lantern&lt;/b>', 'Tide cloak', 'Reef racers', 'UTC</time>'])
+    for (const text of ['Coral &lt;b>lantern&lt;/b>', 'Tide cloak', 'Reef racers', ' UTC">just now</time>'])
       expect([text, html.includes(text)]).toEqual([text, true])
     expect(html).toContain(`<img src="/images/games/${world.game.id}-144x192.svg"`)
     const updated = await server().call({

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { Lateness, totalOf } from '../support/browser/lateness.ts'
-import { look } from '../support/browser/look.ts'
+import { DESK, look, PHONE } from '../support/browser/look.ts'
 import { openWatched } from '../support/browser/watched-page.ts'
 import { hasEncoder } from '../support/media/encoder.ts'
 import { publishNumbered } from '../support/media/numbered-video.ts'
@@ -17,6 +17,8 @@ const APPEARS_MILLISECONDS = 2000
 const FIRST_PAGE_MILLISECONDS = 50
 const LONG_TASK_MILLISECONDS = 100
 const MANY = 10_000
+/** Of 1, cumulative: browsers call up to 0.1 good. */
+const MAX_SHIFT = 0.05
 
 /** What was measured, for those who read the output. */
 const note = (line: string) => process.stdout.write(`[home] ${line}\n`)
@@ -56,6 +58,16 @@ const BEFORE = [
   '{"__html":"',
 ]
 const HOSTILE = BEFORE.flatMap(before => CODE.map(code => before + code))
+
+/** Which elements of the second selector lie over those of the first; a function for the page. */
+const overlapping = `((one, others) => {
+  const { left, right, top, bottom } = document.querySelector(one).getBoundingClientRect()
+  return [...document.querySelectorAll(others)].flatMap(each => {
+    const box = each.getBoundingClientRect()
+    const isApart = box.left >= right || box.right <= left || box.top >= bottom || box.bottom <= top
+    return isApart ? [] : [each.className]
+  })
+})`
 
 /** Asks until it is so; the time limit is that of the test. */
 async function until(isSo: () => Promise<boolean>, milliseconds = 50): Promise<void> {
@@ -204,10 +216,10 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
       await isUnharmed(path)
     }
     await page.goto(`${server.url}/`)
-    const cards = page.locator('.card h3')
+    const cards = page.locator('.card h3, .featured h2')
     await until(async () => {
       await page.mouse.wheel(0, 3000)
-      return (await cards.count()) >= HOSTILE.length
+      return (await cards.count()) > HOSTILE.length
     })
     const shown = new Set(await cards.allTextContents())
     for (const hostile of HOSTILE) expect(shown).toContain(hostile)
@@ -237,6 +249,106 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
       new Set(body.data.map((each: { user_login: string }) => `/${each.user_login}`)),
     )
     expect(await page.locator('.more').count()).toBe(0)
+  })
+
+  test('what went live is announced beside the heading, and covers no card', async () => {
+    await page.goto(`${server.url}/`)
+    const isRefreshed = page.waitForResponse(/\/helix\/streams\?/)
+    await page.waitForSelector('.more')
+    await isRefreshed
+    const [user] = await server.control('POST', '/users', { login: 'arrives_now' })
+    await goLive(server, user.id, { viewer_count: 40_000 })
+    await page.waitForSelector('.arrivals a:text-matches("1 new channel")')
+    expect(
+      await page.evaluate<string[]>(`${overlapping}('.arrivals a', '.card, .poster, .filters')`),
+    ).toEqual([])
+    await look(page, 'home, with a new channel')
+    await page.click('.arrivals a')
+    await page.waitForSelector('.grid a[href="/arrives_now"], .featured a[href="/arrives_now"]')
+    expect(await page.locator('.arrivals a').count()).toBe(0)
+    await server.control('DELETE', `/users/${user.id}`)
+  })
+
+  test('games: to a game by the keyboard, more of its channels on the same page, and its videos below them', async () => {
+    const [game] = await server.control('POST', '/games', {
+      name: 'Ærø Überlauf, die zweite Überfahrt 海の道 مرحبا 🎮🌊',
+    })
+    for (let at = 0; at < 30; at++) {
+      const [user] = await server.control('POST', '/users', { login: `plays_${at}` })
+      await server.control('PATCH', `/channels/${user.id}`, { game_id: game.id })
+      await goLive(server, user.id, { viewer_count: 30_000 - at })
+    }
+    await page.goto(`${server.url}/games`)
+    await look(page, 'games')
+    await page.focus(`.poster a[href="/games/${game.id}"]`)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.url}/games/${game.id}`)
+    await look(page, 'game')
+    await page.evaluate('window.isSamePage = true')
+    expect(await page.locator('.card h3').count()).toBe(24)
+    await page.click('.more a')
+    await until(async () => (await page.locator('.card:not(.skeleton) h3').count()) === 30)
+    expect(await page.evaluate<boolean>('window.isSamePage === true')).toBe(true)
+    expect(await page.locator('.skeleton, .more').count()).toBe(0)
+    await page.waitForSelector('.videos h2')
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await server.control('DELETE', `/games/${game.id}`).catch(() => {})
+  })
+
+  test('the search has the same place for visitors and users, on every page', async () => {
+    const visitor = await openWatched(browser, server.url)
+    for (const width of [1600, 1280, 1000, 880, 390]) {
+      const places = new Set<string>()
+      for (const each of [page, visitor.page]) {
+        await each.setViewportSize({ width, height: 800 })
+        for (const path of ['/', '/games', '/drops', '/?q=tide']) {
+          await each.goto(server.url + path)
+          const { x, y, width: wide } = (await each.locator('.bar input[type=search]').boundingBox()) ?? {}
+          places.add(JSON.stringify([x, y, wide]))
+          expect([
+            path,
+            await each.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'),
+          ]).toEqual([path, true])
+        }
+      }
+      expect([width, places.size]).toEqual([width, 1])
+    }
+    await page.setViewportSize(DESK)
+    expect(visitor.violations).toEqual([])
+    await visitor.page.close()
+  })
+
+  test('hardly anything moves when the font comes late', async () => {
+    for (const path of ['/', '/games', '/drops', '/login']) {
+      // Each page is the first one: the font is kept for a year.
+      const context = await browser.newContext({ viewport: PHONE, reducedMotion: 'reduce' })
+      const late = await context.newPage()
+      await late.addInitScript(
+        'window.shift = 0; new PerformanceObserver(list => { for (const { value } of list.getEntries()) window.shift += value }).observe({ type: "layout-shift", buffered: true })',
+      )
+      let release = () => {}
+      const isPainted = new Promise<void>(resolve => {
+        release = resolve
+      })
+      await late.route('**/*.woff2', async route => {
+        await isPainted
+        await route.continue()
+      })
+      await late.goto(server.url + path, { waitUntil: 'domcontentloaded' })
+      const is = (condition: string) => until(() => late.evaluate<boolean>(condition))
+      await is('performance.getEntriesByName("first-contentful-paint").length > 0')
+      const font = late.waitForResponse(/\.woff2$/)
+      release()
+      await (await font).finished()
+      await is(
+        '[...document.fonts].some(({ family, status }) => !family.includes("Fallback") && status === "loaded")',
+      )
+      await late.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      const shift = await late.evaluate<number>('window.shift')
+      note(`layout shift of ${path} with a late font: ${shift.toFixed(4)}`)
+      expect([path, shift < MAX_SHIFT]).toEqual([path, true])
+      await context.close()
+    }
   })
 
   test('pages that lead on, and the search, are accessible too', async () => {

@@ -6,7 +6,7 @@ import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
-const PAGE = 25
+const PAGE = 24
 
 async function open({ url }: TestServer, path: string, headers: Record<string, string> = HTML) {
   const response = await fetch(url + path, { headers, redirect: 'manual' })
@@ -17,7 +17,7 @@ async function open({ url }: TestServer, path: string, headers: Record<string, s
     headers: response.headers,
     html,
     text: main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
-    channels: [...main.matchAll(/<h[23]><a href="\/([a-z0-9_]+)"/g)].map(([, login = '']) => login),
+    channels: [...main.matchAll(/<h[23]><a href="\/([a-z0-9_]+)">/g)].map(([, login = '']) => login),
     next: /rel="next" href="([^"]+)"/.exec(main)?.[1]?.replaceAll('&amp;', '&'),
   }
 }
@@ -51,7 +51,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     expect(text).toMatch(/[0-9.]+K? watching/)
     expect(text).toMatch(/[0-9]+h [0-9]+m|[0-9]+m/)
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; connect-src 'self'; media-src 'self' blob:; style-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; script-src 'self'; connect-src 'self'; media-src 'self' blob:; style-src 'self'; font-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'",
     )
     expect(html).not.toMatch(/ style="|<style|<script(?! type="module" src="\/assets\/)| on[a-z]+="/)
     expect(headers.has('set-cookie')).toBe(false)
@@ -70,23 +70,35 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     expect(seen.length).toBeGreaterThan(2 * PAGE)
   })
 
-  test('200 filters by game and language, and both; an unknown one is empty', async () => {
-    const all = await listed()
-    const { game_id, language } = all.find(each => each.language !== 'en') ?? { game_id: '', language: '' }
-    for (const [path, query] of [
-      [`/?game=${game_id}`, { game_id }],
-      [`/?language=${language}`, { language }],
-      [`/?game=${game_id}&language=${language}`, { game_id, language }],
-    ] as const) {
-      const expected = (await listed(query)).slice(0, PAGE).map(each => each.user_login)
-      expect([path, (await open(server(), path)).channels]).toEqual([path, expected])
-    }
-    const none = await open(server(), '/?game=123456789012')
+  test('200 filters by language; an unknown one is empty', async () => {
+    const { language } = (await listed()).find(each => each.language !== 'en') ?? { language: '' }
+    const expected = (await listed({ language })).slice(0, PAGE).map(each => each.user_login)
+    expect((await open(server(), `/?language=${language}`)).channels).toEqual(expected)
+    const none = await open(server(), '/?language=xx')
     expect([none.status, none.channels.length, none.text.includes('All live channels')]).toEqual([
       200,
       0,
       true,
     ])
+  })
+
+  test('200 games with pictures and viewers, which lead to their pages, as does every card', async () => {
+    const { html } = await open(server(), '/')
+    const { body } = await server().call({
+      path: '/helix/games/top',
+      query: { first: 8 },
+      token: server().world.client.app_token,
+    })
+    const games = [...html.matchAll(/<li class="poster">.*?<\/li>/gs)].map(([poster]) => poster)
+    expect(games.map(poster => /href="([^"]+)">([^<]+)</.exec(poster)?.slice(1))).toEqual(
+      body.data.map(({ id, name }: { id: string; name: string }) => [`/games/${id}`, name]),
+    )
+    for (const poster of games)
+      expect(poster).toMatch(/\/images\/games\/[0-9]+-285x380\.svg.*[0-9.]+K? watching/s)
+    const [first] = await listed()
+    expect(html).toContain(`href="/games/${first?.game_id}"`)
+    expect(html).not.toContain('/?game=')
+    expect(html).toContain('href="/games"')
   })
 
   test('200 search finds live channels, games and channels that are offline', async () => {
@@ -164,9 +176,8 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     const cursor = next.split('after=')[1] ?? ''
     for (const query of [
       'after=x',
-      `after=${cursor}&game=1`,
+      `after=${cursor}&language=en`,
       `language=${'x'.repeat(150)}`,
-      'game=not-a-number',
       `q=${'x'.repeat(201)}`,
     ]) {
       const { status, html } = await open(server(), `/?${query}`)
@@ -179,6 +190,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     const visitor = await open(server(), '/')
     expect(visitor.html).toContain('href="/login?next=%2F"')
     expect(visitor.html).not.toContain('href="/studio"')
+    for (const path of ['/', '/games', '/drops']) expect(visitor.html).toContain(`<a href="${path}"`)
     const person = new Person(server())
     await person.holdSession(server().world.broadcaster.id)
     person.headers = HTML

@@ -435,6 +435,8 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /console/logout': NO_ROWS,
   'GET /console/{page}': NO_ROWS,
   'POST /console/{page}': NO_ROWS,
+  'GET /games': NO_ROWS,
+  'GET /games/{game_id}': NO_ROWS,
   'GET /videos/{video_id}': NO_ROWS,
   'GET /{login}': NO_ROWS,
 }

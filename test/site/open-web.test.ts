@@ -172,9 +172,14 @@ describe('the open web', () => {
     const canonical = async (path: string) => (await readHead(server.url + path)).links.canonical
     expect(await canonical('/')).toBe(`${PUBLIC_URL}/`)
     expect(await canonical('/?language=en')).toBe(`${PUBLIC_URL}/`)
-    expect(await canonical(`/?language=en&game=${game.id}`)).toBe(`${PUBLIC_URL}/?game=${game.id}`)
-    const ofGame = await readHead(`${server.url}/?game=${game.id}`)
-    expect(ofGame.metas['og:description']).toBe('Live channels with Deep "Water", most viewers first.')
+    expect(await canonical('/games')).toBe(`${PUBLIC_URL}/games`)
+    expect(await canonical(`/games/${game.id}?language=en`)).toBe(`${PUBLIC_URL}/games/${game.id}`)
+    const ofGame = await readHead(`${server.url}/games/${game.id}`)
+    expect(ofGame.metas['og:description']).toBe(
+      'Live channels with Deep "Water", most viewers first, and their latest videos.',
+    )
+    expect(ofGame.metas['og:image']).toBe(`${PUBLIC_URL}/images/games/${game.id}-570x760.png`)
+    expect((await fetch(`${server.url}/images/games/${game.id}-570x760.png`)).status).toBe(200)
     expect(await canonical('/docs')).toBe(`${PUBLIC_URL}/docs`)
     await goOffline(server, id)
   })
@@ -182,9 +187,10 @@ describe('the open web', () => {
   test('noindex where it belongs, and nowhere else', async () => {
     const { login, id: user_id } = await newChannel(server)
     const video = await newVideo(server, { user_id, started: STARTED, seconds: 60 })
+    const [unused] = await server.control('POST', '/games', { name: 'Of no channel' })
     const robots = async (path: string, headers: Record<string, string> = HTML) =>
       (await readHead(server.url + path, headers)).metas.robots
-    for (const path of ['/', `/${login}`, `/videos/${video}`, '/docs'])
+    for (const path of ['/', '/games', `/${login}`, `/videos/${video}`, '/docs'])
       expect([path, await robots(path)]).toEqual([path, undefined])
     const closed = [
       '/?q=otter',
@@ -194,7 +200,8 @@ describe('the open web', () => {
       '/nobody_is_here',
       '/videos/1',
       '/no/page',
-      '/?game=no-such-game',
+      '/games/no-such-game',
+      `/games/${unused.id}`,
       '/console',
     ]
     for (const path of closed) expect([path, await robots(path)]).toEqual([path, 'noindex'])

@@ -55,7 +55,9 @@ const consolePage = (name: string, path: string, more: Partial<PagePicture> = {}
 
 export const PICTURES: readonly PagePicture[] = [
   { name: 'home', page: '/', path: at('/') },
-  { name: 'home-game', page: '/', path: ({ game }) => `/?game=${game}` },
+  { name: 'games', page: '/games', path: at('/games') },
+  { name: 'game', page: '/games/{game_id}', path: ({ game }) => `/games/${game}` },
+  { name: 'game-missing', page: '/games/{game_id}', path: at('/games/1') },
   { name: 'home-following', page: '/', path: at('/'), as: 'viewer' },
   { name: 'home-drops', page: '/', path: at('/?drops=1') },
   { name: 'search', page: '/', path: at('/?q=a') },

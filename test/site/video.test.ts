@@ -50,7 +50,7 @@ onEachStore('the page of a video', {}, server => {
   test('200 without a script, a cookie or a cache, and with images of this server only', async () => {
     const { headers, html } = await open(server(), `/videos/${(await fullVideo(server())).id}`)
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      /^default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'$/,
     )
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-frame-options')).toBe('DENY')

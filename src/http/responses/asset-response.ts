@@ -1,4 +1,4 @@
-import { ASSET_PREFIX, findAsset } from '../../site/build/assets.ts'
+import { ASSET_PREFIX, findAsset, findFont } from '../../site/build/assets.ts'
 import { asksToSee } from '../../site/pages.ts'
 import type { RequestContext } from '../request-context.ts'
 
@@ -12,7 +12,7 @@ const HEADERS = {
 /** The name changes with the content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
-/** A script or style sheet of a page; undefined if there is none. */
+/** A script, a style sheet or a font of a page; undefined if there is none. */
 export async function answerAsset({
   path,
   method,
@@ -20,14 +20,15 @@ export async function answerAsset({
   requestId,
 }: RequestContext): Promise<Response | undefined> {
   if (!asksToSee(method)) return undefined
-  const asset = await findAsset(path)
+  const text = await findAsset(path)
+  const asset = text ?? (await findFont(path))
   if (asset === undefined) return undefined
-  const isGzipped = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
-  return new Response(isGzipped ? asset.gzipped : asset.text, {
+  const gzipped = /\bgzip\b/.test(headers.get('accept-encoding') ?? '') ? text?.gzipped : undefined
+  return new Response(gzipped ?? ('text' in asset ? asset.text : asset.bytes), {
     headers: {
       ...HEADERS,
       'Content-Type': asset.type,
-      ...(isGzipped && { 'Content-Encoding': 'gzip' }),
+      ...(gzipped && { 'Content-Encoding': 'gzip' }),
       'Cache-Control': path === asset.path ? FOREVER : 'no-store',
       'X-Request-Id': requestId,
     },

@@ -1,9 +1,9 @@
 /**
- * Bundles scripts and style sheets from their sources, on first use. The build of the executable puts the results in place
+ * Bundles scripts and style sheets from their sources, and fonts, on first use. The build of the executable puts the results in place
  * of this file: an executable has no sources.
  */
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { inlineCalls } from './inline-calls.ts'
 import { PART } from './part-name.ts'
 
@@ -32,7 +32,15 @@ export async function bundleScripts(): Promise<Bundle> {
 }
 
 /** A style sheet per file directly in the folder; they import their parts from below it. */
-export const bundleStyles = (): Promise<Bundle> => build({ entrypoints: filesIn('styles') })
+export const bundleStyles = (): Promise<Bundle> =>
+  build({ entrypoints: filesIn('styles'), external: ['/assets/*'] })
+
+/** The fonts as Base64. Their names have a hash already, because style sheets contain them. */
+export async function bundleFonts(): Promise<Bundle> {
+  const files = filesIn('fonts').filter(path => path.endsWith('.woff2'))
+  const fonts = files.map(async path => [basename(path), (await Bun.file(path).bytes()).toBase64()] as const)
+  return Object.fromEntries(await Promise.all(fonts))
+}
 
 async function build(options: Bun.BuildConfig): Promise<Bundle> {
   const name = '[name]-[hash].[ext]'

@@ -1,5 +1,4 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import type { ComponentChildren } from 'preact'
 import { withQuery } from '../format/with-query.ts'
 import type { KnownDrops } from '../scripts/drops-channels.ts'
 
@@ -9,7 +8,6 @@ export interface Named {
 }
 
 export interface Filtering {
-  readonly games: readonly Named[]
   readonly languages: readonly Named[]
   /** The game and the language that the list is limited to. */
   readonly game?: Named
@@ -19,66 +17,42 @@ export interface Filtering {
   readonly onlyDrops: boolean
 }
 
-/** The address of the directory with these filters. */
-export function directoryLink(filter: {
+/** The address of live channels with these filters: the home page, or the page of a game. */
+export function directoryLink({
+  game,
+  ...filter
+}: {
   readonly game?: string | undefined
   readonly language?: string | undefined
   /** `1`: only channels that count for drops. */
   readonly drops?: '1' | undefined
   readonly after?: string | undefined
 }): string {
-  return withQuery('/', filter)
+  return withQuery(game === undefined ? '/' : `/games/${encodeURIComponent(game)}`, filter)
 }
 
-const Choice = ({
-  href,
-  isCurrent,
-  children,
-}: {
-  readonly href: string
-  readonly isCurrent: boolean
-  readonly children: ComponentChildren
-}) => (
-  <a class="chip" href={href} {...(isCurrent && { 'aria-current': 'true' })}>
-    {children}
-  </a>
-)
-
 /** What the list is limited to, for links that change a part of it. */
-export const chosenFilter = ({
-  game,
-  language,
-  onlyDrops,
-}: Omit<Filtering, 'games' | 'languages' | 'drops'>) => ({
+export const chosenFilter = ({ game, language, onlyDrops }: Omit<Filtering, 'languages' | 'drops'>) => ({
   game: game?.id,
   language: language?.id,
   drops: onlyDrops ? ('1' as const) : undefined,
 })
 
-/** Links that limit the directory to a game, a language, and channels with drops. */
-export function Filters({ games, languages, drops, ...filtering }: Filtering) {
-  const { game, language, onlyDrops } = filtering
+/** Links that limit live channels to a language, and to channels with drops. */
+export function Filters({ languages, drops, ...filtering }: Filtering) {
+  const { language, onlyDrops } = filtering
   const chosen = chosenFilter(filtering)
   return (
     <nav class="filters" aria-label="Filters">
-      <div class="choices">
-        {(onlyDrops || drops.games.length > 0) && (
-          <Choice
-            href={directoryLink({ ...chosen, drops: onlyDrops ? undefined : '1' })}
-            isCurrent={onlyDrops}
-          >
-            Drops
-          </Choice>
-        )}
-        <Choice href={directoryLink({ ...chosen, game: undefined })} isCurrent={game === undefined}>
-          All games
-        </Choice>
-        {games.map(({ id, name }) => (
-          <Choice key={id} href={directoryLink({ ...chosen, game: id })} isCurrent={id === game?.id}>
-            {name}
-          </Choice>
-        ))}
-      </div>
+      {(onlyDrops || drops.games.length > 0) && (
+        <a
+          class="chip"
+          href={directoryLink({ ...chosen, drops: onlyDrops ? undefined : '1' })}
+          {...(onlyDrops && { 'aria-current': 'true' })}
+        >
+          Drops
+        </a>
+      )}
       {languages.length > 1 && (
         <details class="dropdown">
           <summary class="chip" {...(language && { 'aria-current': 'true' })}>

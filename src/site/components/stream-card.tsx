@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Stream } from '../../contract/resources/stream.ts'
 import { shortCount } from '../format/numbers.ts'
-import { uptime } from '../format/times.ts'
 import { Avatar } from './avatar.tsx'
 import { Tags } from './tags.tsx'
+import { Uptime } from './time.tsx'
 
 const SHOWN = [
   'id',
@@ -26,6 +26,17 @@ export const toShownStream = (stream: ShownStream): ShownStream =>
   Object.fromEntries(SHOWN.map(name => [name, stream[name]])) as unknown as ShownStream
 
 const MAX_TAGS = 3
+
+/** The place of a card that is being loaded. */
+export const CardSkeleton = () => (
+  <li class="card skeleton" aria-hidden="true">
+    <span class="shot" />
+    <div class="meta">
+      <span class="avatar" />
+      <span class="lines" />
+    </div>
+  </li>
+)
 
 /** A live channel. `now` is in milliseconds since 1970; `ended`: the stream has ended since the page was loaded. */
 export function StreamCard({
@@ -58,7 +69,7 @@ export function StreamCard({
             {hasDrops && <span class="badge with-drops">Drops</span>}
             <span class="badge">{shortCount(viewer_count)} watching</span>
             <span class="badge right">
-              <time datetime={started_at}>{uptime(started_at, now)}</time>
+              <Uptime started_at={started_at} now={now} />
             </span>
           </>
         )}
@@ -74,7 +85,7 @@ export function StreamCard({
             {stream.game_name !== '' && (
               <>
                 {' · '}
-                <a href={`/?game=${stream.game_id}`}>{stream.game_name}</a>
+                <a href={`/games/${stream.game_id}`}>{stream.game_name}</a>
               </>
             )}
           </p>

@@ -1,12 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { clockTime } from '../../kit/time/clock-time.ts'
 import { counted } from '../format/numbers.ts'
-import { minute } from '../format/times.ts'
+import { Ago } from './time.tsx'
 
 export interface ListedVideo {
   readonly id: string
   readonly title: string
   readonly created_at: string
+  /** The time of the list, in milliseconds since 1970. */
+  readonly now: number
+  /** Whose video it is, where that is not obvious. */
+  readonly channel?: { readonly login: string; readonly name: string }
   readonly view_count: number
   readonly seconds: number
 }
@@ -37,7 +41,7 @@ export const VideoSection = ({
   </section>
 )
 
-const VideoCard = ({ id, title, created_at, view_count, seconds }: ListedVideo) => (
+const VideoCard = ({ id, title, channel, created_at, now, view_count, seconds }: ListedVideo) => (
   <li class="card">
     <span class="shot">
       <img src={`/images/videos/${id}-640x360.png`} width="640" height="360" alt="" loading="lazy" />
@@ -48,8 +52,13 @@ const VideoCard = ({ id, title, created_at, view_count, seconds }: ListedVideo) 
         <h3>
           <a href={`/videos/${id}`}>{title === '' ? UNTITLED_VIDEO : title}</a>
         </h3>
+        {channel && (
+          <p>
+            <a href={`/${channel.login}`}>{channel.name}</a>
+          </p>
+        )}
         <p>
-          <time datetime={created_at}>{minute(created_at)}</time> · {counted(view_count, 'view', 'views')}
+          <Ago iso={created_at} now={now} /> · {counted(view_count, 'view', 'views')}
         </p>
       </div>
     </div>

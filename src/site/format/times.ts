@@ -10,16 +10,20 @@ export function uptime(started_at: string, now: number): string {
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
 }
 
+const DAY = 86_400_000
 const UNITS = [
-  [86_400_000, 'day'],
+  [DAY, 'day'],
   [3_600_000, 'hour'],
   [60_000, 'minute'],
 ] as const
 
+/** What is long past needs no days. */
+const PAST_UNITS = [[365 * DAY, 'year'], [30 * DAY, 'month'], ...UNITS] as const
+
 /** `3 days ago` */
 export function timeSince(iso: string, now: number): string {
   const passed = now - Date.parse(iso)
-  const [length, name] = UNITS.find(([each]) => passed >= each) ?? [undefined, '']
+  const [length, name] = PAST_UNITS.find(([each]) => passed >= each) ?? [undefined, '']
   return length === undefined ? 'just now' : `${counted(Math.floor(passed / length), name, `${name}s`)} ago`
 }
 

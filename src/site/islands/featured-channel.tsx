@@ -2,12 +2,12 @@
 /** One live channel, large: its video if it plays on this site, otherwise its picture. */
 import { useEffect, useState } from 'preact/hooks'
 import { Avatar } from '../components/avatar.tsx'
-import { Fact, Facts } from '../components/facts.tsx'
+import { GameArt } from '../components/game-card.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
+import { Uptime } from '../components/time.tsx'
 import { shortCount } from '../format/numbers.ts'
-import { uptime } from '../format/times.ts'
 import type { Broadcast } from '../player/broadcast.ts'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
@@ -42,7 +42,8 @@ export const FeaturedChannel = island(
     })
 
     return (
-      <section class="panel featured" aria-label="Featured channel">
+      <section class="featured" aria-label="Featured channel">
+        <img class="glow" src={picture(user_id)} width="1280" height="720" alt="" />
         <span class="shot">
           <Screen user_id={user_id} name={user_name} broadcast={hasEnded ? undefined : props.broadcast} />
           {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
@@ -50,34 +51,34 @@ export const FeaturedChannel = island(
         </span>
         <div class="text">
           <p class="channel">
-            <Avatar user_id={user_id} size={36} />
-            {user_name}
+            <Avatar user_id={user_id} size={44} />
+            <span>
+              <span class="name">{user_name}</span>
+              <span class="quiet num">
+                {shortCount(viewer_count)} watching · <Uptime started_at={started_at} now={now} />
+              </span>
+            </span>
           </p>
           <h2>
             <a href={`/${user_login}`}>{title || `${user_name} is live`}</a>
           </h2>
           {game_name !== '' && (
-            <p class="quiet">
-              <a href={`/?game=${game_id}`}>{game_name}</a>
-            </p>
+            <a class="game" href={`/games/${game_id}`}>
+              <GameArt id={game_id} />
+              {game_name}
+            </a>
           )}
           <Tags tags={stream.tags} />
-          <div class="bottom">
-            <Facts>
-              <Fact name="watching">{shortCount(viewer_count)}</Fact>
-              <Fact name="on air">
-                <time datetime={started_at}>{uptime(started_at, now)}</time>
-              </Fact>
-            </Facts>
-            <a class="button primary" href={`/${user_login}`} aria-label={`Watch ${user_name}`}>
-              Watch
-            </a>
-          </div>
+          <a class="button primary" href={`/${user_login}`} aria-label={`Watch ${user_name}`}>
+            Watch
+          </a>
         </div>
       </section>
     )
   },
 )
+
+const picture = (user_id: string): string => `/images/channels/${user_id}-1280x720.png`
 
 interface ScreenProps {
   readonly user_id: string
@@ -95,7 +96,7 @@ function Screen({ user_id, name, broadcast }: ScreenProps) {
       {broadcast && isPlaying ? (
         <Preview user_id={user_id} broadcast={broadcast} label={`${name}, muted`} />
       ) : (
-        <img src={`/images/channels/${user_id}-1280x720.png`} width="1280" height="720" alt="" />
+        <img src={picture(user_id)} width="1280" height="720" alt="" />
       )}
       {plays && (
         <button type="button" class="small-button on-picture" onClick={() => setIsPlaying(!isPlaying)}>

@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { Avatar } from '../components/avatar.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { uptime } from '../format/times.ts'
+import { Uptime } from '../components/time.tsx'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
@@ -37,12 +37,12 @@ export const JustLive = island('just-live', function JustLive(props: JustLivePro
         {streams.map(({ user_id, user_login, user_name, title, game_name, started_at }) => (
           <li key={user_id}>
             <a href={`/${user_login}`} title={title}>
-              <Avatar user_id={user_id} size={36} />
+              <Avatar user_id={user_id} size={32} />
               <span>
                 <strong>{user_name}</strong>
                 <span class="quiet">
                   {game_name !== '' && `${game_name} · `}
-                  <time datetime={started_at}>{uptime(started_at, now)}</time>
+                  <Uptime started_at={started_at} now={now} />
                 </span>
               </span>
             </a>

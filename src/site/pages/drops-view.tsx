@@ -15,7 +15,7 @@ import {
   Until,
 } from '../components/campaign.tsx'
 import { directoryLink } from '../components/filters.tsx'
-import { minute } from '../format/times.ts'
+import { Ago } from '../components/time.tsx'
 import type { Page } from '../render/page.ts'
 
 export interface EarnedDrop {
@@ -103,7 +103,7 @@ export function dropsPage(view: DropsView): Page {
         <Part title="Earned" isShown={earned.length > 0}>
           <ul class="drops">
             {earned.map(drop => (
-              <EarnedRow key={drop.id} {...drop} />
+              <EarnedRow key={drop.id} {...drop} now={now} />
             ))}
           </ul>
         </Part>
@@ -253,20 +253,22 @@ const GameLink = ({ game_id, game_name }: Pick<DropsCampaign, 'game_id' | 'game_
   <a href={directoryLink({ game: game_id, drops: '1' })}>{game_name}</a>
 )
 
-const EarnedRow = ({ benefit, game, game_id, isFulfilled, granted_at, updated_at }: EarnedDrop) => (
+type EarnedRowProps = EarnedDrop & { readonly now: number }
+
+const EarnedRow = ({ benefit, game, game_id, isFulfilled, granted_at, updated_at, now }: EarnedRowProps) => (
   <li class="panel">
     <GamePicture game_id={game_id} />
     <div class="what">
       <h3>{benefit}</h3>
       <p class="quiet">
-        {game === undefined ? 'A game that no longer exists' : <a href={`/?game=${game_id}`}>{game}</a>}
+        {game === undefined ? 'A game that no longer exists' : <a href={`/games/${game_id}`}>{game}</a>}
       </p>
       <p class="small quiet num">
-        Earned <time datetime={granted_at}>{minute(granted_at)}</time>
+        Earned <Ago iso={granted_at} now={now} />
         {isFulfilled && (
           <>
             {' '}
-            · delivered <time datetime={updated_at}>{minute(updated_at)}</time>
+            · delivered <Ago iso={updated_at} now={now} />
           </>
         )}
       </p>

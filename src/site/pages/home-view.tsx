@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { type Filtering, Filters } from '../components/filters.tsx'
+import { Filters } from '../components/filters.tsx'
 import { Notice } from '../components/form.tsx'
+import type { ShownGame } from '../components/game-card.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { FeaturedChannel } from '../islands/featured-channel.tsx'
 import { JustLive } from '../islands/just-live.tsx'
@@ -8,18 +9,17 @@ import { LiveGrid } from '../islands/live-grid.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import type { PageSummary } from '../render/summary.tsx'
+import type { LiveChannels } from './live-channels.ts'
 
-export interface HomeView extends Filtering {
-  readonly streams: readonly ShownStream[]
+export interface HomeView extends LiveChannels {
+  /** The games with the most viewers, or those of campaigns. */
+  readonly games: readonly ShownGame[]
   /** The live channels that the user follows. */
   readonly followed: readonly ShownStream[]
   /** The channel that is shown large. */
   readonly featured: Featured | undefined
   /** The streams that started last. */
   readonly latest: readonly ShownStream[]
-  readonly cursor: string | undefined
-  /** Whether this is the first page of the list. */
-  readonly isTop: boolean
   readonly done: string | undefined
   readonly now: number
 }
@@ -31,19 +31,51 @@ export interface Featured {
 }
 
 /** Who is live, most viewers first. */
-export function homePage({ cursor, followed, featured, latest, done, ...view }: HomeView): Page {
-  const { game, language, streams, drops, onlyDrops, now } = view
-  const heading = game?.name ?? (onlyDrops ? 'Channels with drops' : 'Live now')
+export function homePage({
+  cursor,
+  followed,
+  featured,
+  latest,
+  done,
+  hasOthers: _,
+  ...view
+}: HomeView): Page {
+  const { language, streams, drops, onlyDrops, now } = view
+  const heading = onlyDrops ? 'Channels with drops' : 'Live now'
   return {
-    title: game?.name ?? 'Strand',
+    title: 'Strand',
     style: 'home',
     section: 'live',
-    summary: summarizeHome(view),
+    summary: HOME_SUMMARY,
     ...(featured?.broadcast && { media: [featured.broadcast.origin] }),
     body: (
       <>
-        <h1 class="hidden-text">{game ? `${game.name}, live channels` : 'Live channels'}</h1>
+        <h1 class="hidden-text">Live channels</h1>
         <Notice kind="good" sentence={done} />
+        {featured && (
+          <FeaturedChannel
+            stream={featured.stream}
+            {...(featured.broadcast && { broadcast: featured.broadcast })}
+            hasDrops={drops.channels.includes(featured.stream.user_id)}
+            now={now}
+          />
+        )}
+        {followed.length > 0 && (
+          <section class="followed" aria-labelledby="followed-heading">
+            <h2 id="followed-heading">Following</h2>
+            <ul class="grid">
+              {followed.map(stream => (
+                <StreamCard
+                  key={stream.user_id}
+                  stream={stream}
+                  now={now}
+                  hasDrops={drops.channels.includes(stream.user_id)}
+                />
+              ))}
+            </ul>
+          </section>
+        )}
+        {latest.length > 0 && <JustLive streams={latest} now={now} />}
         {streams.length === 0 ? (
           <>
             <div class="directory">
@@ -51,57 +83,20 @@ export function homePage({ cursor, followed, featured, latest, done, ...view }: 
               <Filters {...view} />
             </div>
             <p class="quiet">
-              No live channel {game ? `with ${game.name}` : ''} {language ? `in ${language.name}` : ''}
-              {onlyDrops ? 'counts for drops' : ''} right now. <a href="/">All live channels</a>
+              No live channel {language ? `in ${language.name}` : ''} {onlyDrops ? 'counts for drops' : ''}{' '}
+              right now. <a href="/">All live channels</a>
             </p>
           </>
         ) : (
-          <>
-            {followed.length > 0 && (
-              <section class="followed" aria-labelledby="followed-heading">
-                <h2 id="followed-heading">Following</h2>
-                <ul class="grid">
-                  {followed.map(stream => (
-                    <StreamCard
-                      key={stream.user_id}
-                      stream={stream}
-                      now={now}
-                      hasDrops={drops.channels.includes(stream.user_id)}
-                    />
-                  ))}
-                </ul>
-              </section>
-            )}
-            {featured && (
-              <FeaturedChannel
-                stream={featured.stream}
-                {...(featured.broadcast && { broadcast: featured.broadcast })}
-                hasDrops={drops.channels.includes(featured.stream.user_id)}
-                now={now}
-              />
-            )}
-            {latest.length > 0 && <JustLive streams={latest} now={now} />}
-            <LiveGrid
-              {...view}
-              {...(cursor !== undefined && { cursor })}
-              {...(featured && { featured: featured.stream.user_id })}
-              heading={heading}
-            />
-          </>
+          <LiveGrid
+            {...view}
+            {...(cursor !== undefined && { cursor })}
+            {...(featured && { featured: featured.stream.user_id })}
+            heading={heading}
+          />
         )}
       </>
     ),
-  }
-}
-
-/** The whole list, or that of a game: other filters and pages are parts of these. */
-function summarizeHome({ game, streams }: Pick<HomeView, 'game' | 'streams'>): PageSummary | undefined {
-  if (game === undefined) return HOME_SUMMARY
-  // Anyone can make up a game.
-  if (streams.length === 0) return undefined
-  return {
-    path: `/?game=${encodeURIComponent(game.id)}`,
-    description: `Live channels with ${game.name}, most viewers first.`,
   }
 }
 

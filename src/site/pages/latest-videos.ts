@@ -2,16 +2,33 @@ import { videoSeconds } from '../../domain/timeline.ts'
 import type { Store } from '../../store/store.ts'
 import type { ListedVideo } from '../components/video-card.tsx'
 
-/** The latest videos of a channel whose streams have ended, newest first. */
+interface LatestVideos {
+  /** Videos of a channel, or of a game. */
+  readonly user_id?: string
+  readonly game_id?: string
+  readonly count: number
+  readonly except?: string
+  readonly now: number
+}
+
+/** The latest videos of a channel or of a game whose streams have ended, newest first. */
 export async function latestVideos(
   store: Pick<Store, 'videos'>,
-  { user_id, count, except, now }: { user_id: string; count: number; except?: string; now: number },
+  { user_id, game_id, count, except, now }: LatestVideos,
 ): Promise<ListedVideo[]> {
-  // One may be live, and one may be left out.
-  const window = { first: count + 2, direction: 'forward' } as const
-  const { rows } = await store.videos.listed({ user_id, sort: 'time' }, window)
+  // Of a channel one may be live, and one may be left out. Of a game many may be live: twice as many are looked at.
+  const first = game_id === undefined ? count + 2 : 2 * count
+  const { rows } = await store.videos.listed(
+    { user_id, game_id, sort: 'time' },
+    { first, direction: 'forward' },
+  )
   return rows
     .filter(({ id, ended_at }) => ended_at !== null && id !== except)
     .slice(0, count)
-    .map(video => ({ ...video, seconds: videoSeconds(video, now) }))
+    .map(video => ({
+      ...video,
+      seconds: videoSeconds(video, now),
+      now,
+      ...(game_id !== undefined && { channel: { login: video.user_login, name: video.user_name } }),
+    }))
 }

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Avatar } from '../components/avatar.tsx'
-import { directoryLink, type Named } from '../components/filters.tsx'
+import type { Named } from '../components/filters.tsx'
+import { GameCards } from '../components/game-card.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
 
@@ -33,22 +34,7 @@ export function searchPage({ query, live, games, offline, drops, now }: SearchVi
         {games.length > 0 && (
           <section aria-labelledby="games-heading">
             <h2 id="games-heading">Games</h2>
-            <ul class="posters">
-              {games.map(({ id, name }) => (
-                <li key={id} class="card">
-                  <img
-                    src={`/images/games/${id}-285x380.svg`}
-                    width="285"
-                    height="380"
-                    alt=""
-                    loading="lazy"
-                  />
-                  <h3>
-                    <a href={directoryLink({ game: id })}>{name}</a>
-                  </h3>
-                </li>
-              ))}
-            </ul>
+            <GameCards games={games} />
           </section>
         )}
         {live.length > 0 && (

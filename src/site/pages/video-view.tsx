@@ -10,7 +10,7 @@ import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import { type PageSummary, wideImage } from '../render/summary.tsx'
 
-interface VideoView extends ListedVideo {
+interface VideoView extends Omit<ListedVideo, 'now'> {
   readonly user_id: string
   readonly user_login: string
   readonly user_name: string

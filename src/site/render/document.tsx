@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
 import { VERSION } from '../../config/version.ts'
 import type { Session } from '../../store/queries/accounts.ts'
-import { islandScripts, stylePath } from '../build/assets.ts'
+import { fontPath, islandScripts, stylePath } from '../build/assets.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Mark } from '../components/icon.tsx'
 import { SearchForm } from '../components/search-form.tsx'
@@ -68,6 +68,7 @@ export async function renderDocument(
     ? render(skip) + content
     : render(skip) + render(header) + content + render(<Footer />)
   const styles = await Promise.all(['site', style].map(stylePath))
+  const font = await fontPath()
   const scripts = await Promise.all([...islands].map(islandScripts))
   const shared = new Set(scripts.flatMap(({ imports }) => imports))
   const head = renderToStaticMarkup(
@@ -86,6 +87,7 @@ export async function renderDocument(
       {visitor !== 'operator' && <link rel="manifest" href="/manifest.webmanifest" />}
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6f6f9" />
       <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0e0f14" />
+      <link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href={font} />
       {styles.map(path => (
         <link key={path} rel="stylesheet" href={path} />
       ))}
@@ -106,8 +108,9 @@ export async function renderDocument(
 
 const NAVIGATION: readonly (readonly [Section, path: string, title: string, forUsers: boolean])[] = [
   ['live', '/', 'Live', false],
+  ['games', '/games', 'Games', false],
+  ['drops', '/drops', 'Drops', false],
   ['studio', '/studio', 'Studio', true],
-  ['drops', '/drops', 'Drops', true],
 ]
 
 function Header({
@@ -124,20 +127,22 @@ function Header({
   const { session } = visitor
   return (
     <header class="bar">
-      <a class="brand" href="/" aria-label="Strand, home">
-        <Mark />
-        <span class="name">Strand</span>
-      </a>
-      <nav aria-label="Site">
-        {NAVIGATION.filter(([, , , forUsers]) => !forUsers || session !== undefined).map(
-          ([name, path, title]) => (
-            <a key={path} href={path} {...(section === name && { 'aria-current': 'page' })}>
-              {title}
-              {name === 'drops' && visitor.claimable > 0 && <Claimable count={visitor.claimable} />}
-            </a>
-          ),
-        )}
-      </nav>
+      <div class="start">
+        <a class="brand" href="/" aria-label="Strand, home">
+          <Mark />
+          <span class="name">Strand</span>
+        </a>
+        <nav aria-label="Site">
+          {NAVIGATION.filter(([, , , forUsers]) => !forUsers || session !== undefined).map(
+            ([name, path, title]) => (
+              <a key={path} href={path} {...(section === name && { 'aria-current': 'page' })}>
+                {title}
+                {name === 'drops' && visitor.claimable > 0 && <Claimable count={visitor.claimable} />}
+              </a>
+            ),
+          )}
+        </nav>
+      </div>
       <search class="search">
         {hasSuggestions ? <SearchField query={query ?? ''} /> : <SearchForm query={query ?? ''} />}
       </search>
@@ -158,16 +163,18 @@ const Claimable = ({ count }: { count: number }) => (
 /** The control API has a listener without the site: its pages link only to each other. */
 const OperatorHeader = ({ isReference }: { isReference: boolean }) => (
   <header class="bar">
-    <a class="brand" href="/console" aria-label="Strand console">
-      <Mark />
-      <span class="name">Strand</span>
-    </a>
-    <nav aria-label="Site">
-      <a href="/console">Console</a>
-      <a href="/docs" {...(isReference && { 'aria-current': 'page' as const })}>
-        API reference
+    <div class="start">
+      <a class="brand" href="/console" aria-label="Strand console">
+        <Mark />
+        <span class="name">Strand</span>
       </a>
-    </nav>
+      <nav aria-label="Site">
+        <a href="/console">Console</a>
+        <a href="/docs" {...(isReference && { 'aria-current': 'page' as const })}>
+          API reference
+        </a>
+      </nav>
+    </div>
   </header>
 )
 

@@ -1,7 +1,7 @@
 /** The headers of a page. */
 import type { Page } from './page.ts'
 
-/** What a page loads beside pictures and style sheets. */
+/** What a page loads beside pictures, style sheets and fonts. */
 export interface PageNeeds {
   readonly hasScript: boolean
   readonly media?: Page['media']
@@ -19,6 +19,7 @@ export function pageHeaders({ hasScript, media = [] }: PageNeeds): Record<string
       ? ["script-src 'self'", `connect-src 'self'${origins}`, `media-src 'self' blob:${origins}`]
       : []),
     "style-src 'self'",
+    "font-src 'self'",
     "img-src 'self' data:",
     "manifest-src 'self'",
     "frame-ancestors 'none'",

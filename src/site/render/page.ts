@@ -33,7 +33,7 @@ type PageStyle = 'form' | 'account' | 'console' | 'docs' | 'drops' | 'home' | 's
 /** How the site looks, if that was chosen. */
 export type Theme = 'light' | 'dark'
 
-export type Section = 'live' | 'studio' | 'drops' | 'account'
+export type Section = 'live' | 'games' | 'studio' | 'drops' | 'account'
 
 /** A page, a redirect, data for a script, or a file to save. */
 export type PageAnswer =

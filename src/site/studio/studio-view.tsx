@@ -30,7 +30,7 @@ export interface StudioNotices {
   readonly streamKey?: string
 }
 
-interface StudioVideo extends ListedVideo {
+interface StudioVideo extends Omit<ListedVideo, 'now'> {
   readonly isLive: boolean
 }
 

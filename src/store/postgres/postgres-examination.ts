@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import { RESERVED_NAMES } from '../../domain/reserved-names.ts'
 import { withTimeout } from '../../kit/time/with-timeout.ts'
 import type { SchemaState } from '../engine/schema-state.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
@@ -24,6 +25,8 @@ export interface PostgresState {
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
   readonly mediaServers: readonly MediaServerAddress[]
+  /** The logins of users that are reserved by now. */
+  readonly reservedLogins: readonly string[]
 }
 
 const CONNECT_SECONDS = 3
@@ -64,6 +67,11 @@ async function readState(client: SQL): Promise<PostgresState> {
   const mediaServers: MediaServerAddress[] = row.has_schema
     ? await client.unsafe('select name, adapter, api_url from media_servers order by name')
     : []
+  const reserved: { login: string }[] = row.has_schema
+    ? await client.unsafe(
+        `select login from users where login in (${RESERVED_NAMES.map(name => `'${name}'`).join(', ')}) order by login`,
+      )
+    : []
   return {
     version: row.version,
     isPrimary: row.primary,
@@ -79,5 +87,6 @@ async function readState(client: SQL): Promise<PostgresState> {
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
     mediaServers: [...mediaServers],
+    reservedLogins: reserved.map(({ login }) => login),
   }
 }
