@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { clockTime } from '../../kit/time/clock-time.ts'
 import { counted } from '../format/numbers.ts'
-import { minute } from '../format/times.ts'
+import { Ago } from './ago.tsx'
 
 export interface ListedVideo {
   readonly id: string
@@ -13,31 +13,35 @@ export interface ListedVideo {
 
 export const UNTITLED_VIDEO = 'Untitled video'
 
-/** A heading and cards that lead to videos. */
+/** A heading and cards that lead to videos; nothing if there are none. */
 export const VideoSection = ({
   heading,
   videos,
-  ifNone,
+  now,
 }: {
   readonly heading: string
   readonly videos: readonly ListedVideo[]
-  readonly ifNone: string
-}) => (
-  <section class="videos" aria-labelledby="videos-heading">
-    <h2 id="videos-heading">{heading}</h2>
-    {videos.length === 0 ? (
-      <p class="quiet">{ifNone}</p>
-    ) : (
+  readonly now: number
+}) =>
+  videos.length === 0 ? null : (
+    <section class="videos" aria-labelledby="videos-heading">
+      <h2 id="videos-heading">{heading}</h2>
       <ul class="grid">
         {videos.map(video => (
-          <VideoCard key={video.id} {...video} />
+          <VideoCard key={video.id} {...video} now={now} />
         ))}
       </ul>
-    )}
-  </section>
-)
+    </section>
+  )
 
-const VideoCard = ({ id, title, created_at, view_count, seconds }: ListedVideo) => (
+const VideoCard = ({
+  id,
+  title,
+  created_at,
+  view_count,
+  seconds,
+  now,
+}: ListedVideo & { readonly now: number }) => (
   <li class="card">
     <span class="shot">
       <img src={`/images/videos/${id}-640x360.png`} width="640" height="360" alt="" loading="lazy" />
@@ -49,7 +53,7 @@ const VideoCard = ({ id, title, created_at, view_count, seconds }: ListedVideo) 
           <a href={`/videos/${id}`}>{title === '' ? UNTITLED_VIDEO : title}</a>
         </h3>
         <p>
-          <time datetime={created_at}>{minute(created_at)}</time> · {counted(view_count, 'view', 'views')}
+          <Ago iso={created_at} now={now} /> · {counted(view_count, 'view', 'views')}
         </p>
       </div>
     </div>

@@ -16,10 +16,13 @@ const UNITS = [
   [60_000, 'minute'],
 ] as const
 
+/** What lies behind is told roughly. */
+const LONG_UNITS = [[365 * 86_400_000, 'year'], [30 * 86_400_000, 'month'], ...UNITS] as const
+
 /** `3 days ago` */
 export function timeSince(iso: string, now: number): string {
   const passed = now - Date.parse(iso)
-  const [length, name] = UNITS.find(([each]) => passed >= each) ?? [undefined, '']
+  const [length, name] = LONG_UNITS.find(([each]) => passed >= each) ?? [undefined, '']
   return length === undefined ? 'just now' : `${counted(Math.floor(passed / length), name, `${name}s`)} ago`
 }
 
