@@ -114,7 +114,7 @@ onEachStore('the page of a channel', { config }, server => {
     )
   })
 
-  test('200 the name is said once', async () => {
+  test('200 the name of the channel appears once', async () => {
     const { id, login } = await newChannel(server())
     await newVideo(server(), { user_id: id, title: 'Night dive' })
     for (const title of [undefined, 'Reef at dawn', '']) {
@@ -124,8 +124,8 @@ onEachStore('the page of a channel', { config }, server => {
       }
       const { html } = await open(server(), `/${login}`)
       const [, main = ''] = /<main[^>]*>(.*)<nav class="channel-bar"/s.exec(html) ?? []
-      const said = main.replaceAll(/<[^>]+>/g, ' ').match(new RegExp(`${login}\\b`, 'gi')) ?? []
-      expect([title, said.length]).toEqual([title, 1])
+      const names = main.replaceAll(/<[^>]+>/g, ' ').match(new RegExp(`${login}\\b`, 'gi')) ?? []
+      expect([title, names.length]).toEqual([title, 1])
       if (title !== undefined) await goOffline(server(), id)
     }
   })

@@ -16,7 +16,7 @@ const UNITS = [
   [60_000, 'minute'],
 ] as const
 
-/** What lies behind is told roughly. */
+/** Long times are rounded more. */
 const LONG_UNITS = [[365 * 86_400_000, 'year'], [30 * 86_400_000, 'month'], ...UNITS] as const
 
 /** `3 days ago` */
