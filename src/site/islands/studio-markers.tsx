@@ -170,7 +170,7 @@ function Timeline({ video_id, markers }: { video_id: string; markers: readonly S
       {markers.map(marker => {
         const line = `M${marker.position_seconds} 0V10`
         return (
-          <a key={marker.id} href={momentPath(video_id, marker)} tabIndex={-1}>
+          <a key={marker.id} href={momentPath(video_id, marker)} tabindex={-1}>
             <title>{`${clockTime(marker.position_seconds)} ${marker.description}`}</title>
             <path class="target" d={line} vector-effect="non-scaling-stroke" />
             <path d={line} vector-effect="non-scaling-stroke" />
