@@ -21,7 +21,7 @@ const REFINED: Readonly<Record<string, string>> = {
   form: 'actions field notice panel',
   home: 'badge button card live on-picture panel primary quiet shot',
   studio: 'actions badge button chip dropdown facts field input notice panel rows shot small small-button',
-  watch: 'avatar button campaign campaign-drops facts notice shot tags',
+  watch: 'avatar button campaign campaign-drops facts field notice shot tags',
 }
 
 interface Rule {

@@ -26,7 +26,8 @@ export function Share({ link, position: start }: ShareProps) {
         <Icon path={SHARE_ICON} lines />
         Share
       </button>
-      <div class="share-menu" id="share" popover="auto" role="dialog" aria-label="Share">
+      <div class="share-menu" id="share" popover="auto" role="dialog" aria-labelledby="share-heading">
+        <h2 id="share-heading">Share</h2>
         <Link id="share-link" label="Link" link={link} />
         {position > 0 && (
           <Link
@@ -35,8 +36,14 @@ export function Share({ link, position: start }: ShareProps) {
             link={`${link}?t=${videoMoment(position)}`}
           />
         )}
-        <button type="button" popovertarget="share" popovertargetaction="hide">
-          Close
+        <button
+          class="close"
+          type="button"
+          popovertarget="share"
+          popovertargetaction="hide"
+          aria-label="Close"
+        >
+          <Icon path="m6 6 12 12m0-12L6 18" lines />
         </button>
       </div>
     </>
@@ -48,7 +55,7 @@ const Link = ({ id, label, link }: { id: string; label: string; link: string }) 
     <label for={id}>{label}</label>
     <div class="copied">
       <input id={id} readOnly value={link} />
-      <CopyButton label="the link" text={() => link} className="" />
+      <CopyButton label="the link" text={() => link} className="primary" />
     </div>
   </div>
 )
