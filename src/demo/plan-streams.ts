@@ -9,6 +9,7 @@ import type { Person } from './people.ts'
 import { inventLabels } from './profiles.ts'
 
 const MINUTE = 60_000
+const PAST_TITLE = 'Warm-up before the tournament'
 
 interface StreamDraft extends Draft {
   readonly random: SeededRandom
@@ -19,6 +20,7 @@ interface StreamDraft extends Draft {
 /** A stream that ran yesterday and left a video with markers. */
 export function planPastVideo(draft: StreamDraft, person: Person): void {
   const began = draft.now - 1500 * MINUTE
+  draft.steps.push(['changeChannel', { user_id: person.id, title: PAST_TITLE, video_id: '' }])
   draft.steps.push(['startStream', planOneStream(draft.random, person, began, false)])
   planMarkers(draft, person, began, 8)
   draft.steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])

@@ -36,7 +36,51 @@ test('rates are those since the last reading; headers are no frames', () => {
   expect(first).toMatchObject({ frames_per_second: 60, width: 1920, height: 1080 })
   expect(first.kilobits_per_second).toBeWithin(960, 965)
   expect([first.video_codec, first.audio_codec]).toEqual(['H.264', 'AAC'])
-  expect(meter.read(10_000)).toEqual({ ...first, kilobits_per_second: 0, frames_per_second: 0 })
+  // Too short to know that a track has ended.
+  expect(meter.read(5500)).toEqual({ ...first, kilobits_per_second: 0, frames_per_second: 0 })
+  const { video_codec, audio_codec, ...rest } = first
+  expect(meter.read(10_000)).toEqual({ ...rest, kilobits_per_second: 0, frames_per_second: 0 })
+})
+
+const frameAt = (timestamp: number, isKey: boolean): MediaMessage => ({
+  ...message('video', isKey ? 0x17 : 0x27, 1, 0, 0, 0),
+  timestamp,
+})
+
+test('the distance of key frames, by the clock of the encoder, also where that wraps around', () => {
+  const meter = new EncoderMeter(0)
+  const start = 2 ** 32 - 4000
+  meter.note(frameAt(start, true))
+  expect(meter.read(100).key_frame_seconds).toBeUndefined()
+  for (let frame = 1; frame <= 240; frame++)
+    meter.note(frameAt((start + frame * 50) >>> 0, frame % 160 === 0))
+  expect(meter.read(5000).key_frame_seconds).toBe(8)
+  // The next one does not come.
+  for (let frame = 241; frame <= 440; frame++) meter.note(frameAt((start + frame * 50) >>> 0, false))
+  expect(meter.read(10_000).key_frame_seconds).toBe(14)
+  // The clock of the encoder is set: nothing is known until there are two again.
+  meter.note(frameAt(5, false))
+  expect(meter.read(15_000).key_frame_seconds).toBeUndefined()
+  for (const at of [1000, 3000]) meter.note(frameAt(at, true))
+  expect(meter.read(20_000).key_frame_seconds).toBe(2)
+})
+
+test('frames that the declared rate promises and that do not come', () => {
+  const declared = (framerate: unknown): MediaMessage => ({
+    kind: 'metadata',
+    timestamp: 0,
+    payload: encodeAmf('onMetaData', new Map([['framerate', framerate as number]])),
+  })
+  const missing = (framerate: unknown, every: number) => {
+    const meter = new EncoderMeter(0)
+    meter.note(declared(framerate))
+    for (let at = 0; at <= 5000; at += every) meter.note(frameAt(at, at === 0))
+    return meter.read(5000).missing_frames_percent
+  }
+  expect(missing(20, 50)).toBe(0)
+  expect(missing(20, 100)).toBe(49)
+  expect(missing(10, 50)).toBe(0)
+  for (const odd of ['20', 0, -1, Number.NaN, 1e9, null]) expect(missing(odd, 50)).toBeUndefined()
 })
 
 test('enhanced headers name their codecs', () => {

@@ -270,6 +270,7 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'GET /studio': [fanPage(() => '/studio')],
   'GET /studio/{login}': fanPage(({ star }) => `/studio/${star.login}`),
   'GET /studio/{login}/status': fanPage(({ star }) => `/studio/${star.login}/status`, { shows: succeeds }),
+  'GET /studio/{login}/channel': OWN,
   'POST /studio/{login}/channel': OWN,
   'POST /studio/{login}/key': OWN,
   'POST /studio/{login}/markers': fanForm(
@@ -281,7 +282,9 @@ const ROUTES: Readonly<Record<string, Row>> = {
     ({ star, recorded }) => `/studio/${star.login}/markers/export?video_id=${recorded}&format=csv`,
     { shows: succeeds },
   ),
+  'GET /studio/{login}/editors': OWN,
   'POST /studio/{login}/editors': OWN,
+  'GET /studio/{login}/videos': fanPage(({ star }) => `/studio/${star.login}/videos`),
   'POST /studio/{login}/videos': OWN,
   'GET /search/suggestions': page(({ star }) => `/search/suggestions?q=${star.login}`),
   'POST /site/token': OWN,

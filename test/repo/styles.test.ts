@@ -20,8 +20,8 @@ const REFINED: Readonly<Record<string, string>> = {
   drops: 'actions button campaign campaign-drops notice panel quiet small',
   form: 'actions field notice panel',
   home: 'badge button card chip grid live on-picture panel primary quiet shot tags',
-  studio: 'badge button chip dropdown facts field input notice panel rows shot small small-button',
-  watch: 'avatar button campaign campaign-drops notice shot tags',
+  studio: 'actions badge button chip dropdown facts field input notice panel rows shot small small-button',
+  watch: 'avatar button campaign campaign-drops facts field notice shot tags',
 }
 
 interface Rule {

@@ -72,12 +72,135 @@ onEachStore('the page of a channel', { config }, server => {
     const { status, headers, html, text } = await open(server(), `/${login.toUpperCase()}`)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(html).toContain(`<title>${login} · Strand</title>`)
-    for (const fact of ['Offline', 'Night dive', '1:02:03', 'Low tide']) expect(text).toContain(fact)
-    expect(html).toMatch(/<time datetime="2026-03-02T12:00:00Z" title="2026-03-02 12:00 UTC">[^<]+ ago</)
+    for (const fact of ['Offline · last live', 'Night dive', '1:02:03', 'Low tide', '1:00'])
+      expect(text).toContain(fact)
+    // The end of the last one, and the start of the one before.
+    expect(html).toMatch(/<time datetime="2026-03-02T12:01:00Z" title="2026-03-02 12:01 UTC">\d+ \w+ ago</)
+    expect(html).toContain('title="2026-03-01 12:00 UTC"')
     expect(html.indexOf(`/videos/${second}"`)).toBeLessThan(html.indexOf(`/videos/${first}"`))
+    expect(html).toContain(`<a class="screen last-broadcast" href="/videos/${second}">`)
+    expect(html.split(`href="/videos/${second}"`)).toHaveLength(2)
     expect(html).not.toContain('<script')
     expect(headers.get('content-security-policy')).not.toContain('script-src')
     expect(headers.has('set-cookie')).toBe(false)
+  })
+
+  test('200 offline: the last broadcast has a play button if its page plays it', async () => {
+    const { id, login } = await newChannel(server())
+    const video = await newVideo(server(), { user_id: id, title: 'Night dive', seconds: 100 })
+    const { store } = server().strand.services
+    const shown = async () => (await open(server(), `/${login}`)).html
+    expect(await shown()).not.toContain('class="play"')
+    await store.commands.noteRecording({ video_id: video, url: 'https://media-2.example/a.flv' })
+    expect(await shown()).not.toContain('class="play"')
+    await store.commands.noteRecording({ video_id: video, url: 'https://media-2.example/a.mp4' })
+    expect(await shown()).toContain('class="play"')
+    expect(await shown()).toContain('Watch the last broadcast')
+  })
+
+  test('200 never live: a friendly sentence, the description, and who is live now', async () => {
+    const { id, login } = await newChannel(server())
+    await server().execute(`update users set description = 'Slow games at night.' where id = '${id}'`)
+    const { html, text } = await open(server(), `/${login}`)
+    for (const fact of ['No broadcast yet', 'Follow the channel', 'About Slow games at night.', 'Live now'])
+      expect(text).toContain(fact)
+    expect(html).not.toContain('last-broadcast')
+    expect(text).not.toContain('last live')
+    const person = await loggedIn(server())
+    await person.holdSession(id)
+    person.headers = HTML
+    expect((await person.open(`/${login}`)).html).toContain(
+      '<a href="/studio">studio</a> has what your encoder',
+    )
+  })
+
+  test('200 the name of the channel appears once', async () => {
+    const { id, login } = await newChannel(server())
+    await newVideo(server(), { user_id: id, title: 'Night dive' })
+    for (const title of [undefined, 'Reef at dawn', '']) {
+      if (title !== undefined) {
+        await server().strand.services.store.commands.changeChannel({ user_id: id, title, video_id: '0' })
+        await goLive(server(), id)
+      }
+      const { html } = await open(server(), `/${login}`)
+      const [, main = ''] = /<main[^>]*>(.*)<nav class="channel-bar"/s.exec(html) ?? []
+      const names = main.replaceAll(/<[^>]+>/g, ' ').match(new RegExp(`${login}\\b`, 'gi')) ?? []
+      expect([title, names.length]).toEqual([title, 1])
+      if (title !== undefined) await goOffline(server(), id)
+    }
+  })
+
+  test('200 share: the whole URL of the page in a field, of a video also the moment that the link points to', async () => {
+    const { id, login } = await newChannel(server())
+    const { publicUrl } = server().strand.services
+    const field = (link: string) =>
+      new RegExp(`<input id="share-(?:link|moment)" readonly value="${link}"/?>`, 'i')
+    const video = await newVideo(server(), { user_id: id, title: 'Night dive', seconds: 1000 })
+    const escaped = (path: string) => `${publicUrl}${path}`.replaceAll(/[.?]/g, '\\$&')
+    for (const path of [`/${login}`, `/videos/${video}`])
+      expect((await open(server(), path)).html).toMatch(field(escaped(path)))
+    expect((await open(server(), `/videos/${video}`)).html).not.toContain('share-moment')
+    const still = await open(server(), `/videos/${video}?t=244`)
+    expect(still.html).toMatch(field(escaped(`/videos/${video}?t=0h4m4s`)))
+    await server().strand.services.store.commands.noteRecording({ video_id: video, url: '' })
+    const { html, text } = await open(server(), `/videos/${video}?t=4m4s`)
+    expect(html).toMatch(field(escaped(`/videos/${video}?t=0h4m4s`)))
+    expect(text).toContain('Link that starts at 4:04')
+    await goLive(server(), id)
+    expect((await open(server(), `/${login}`)).html).toMatch(field(escaped(`/${login}`)))
+    await goOffline(server(), id)
+  })
+
+  test('200 beside it, the channels that a person follows, live ones first; never too many', async () => {
+    const shownIn = (html: string) => {
+      const [, bar = ''] = /<nav class="channel-bar"[^>]*>(.*?)<\/nav>/s.exec(html) ?? []
+      const [followed = '', others = ''] = bar.split('<h2>Live channels</h2>')
+      const linked = (part: string) => [...part.matchAll(/href="\/([^"]+)"/g)].map(([, login = '']) => login)
+      return { bar, followed: linked(followed), others: linked(others) }
+    }
+    const { login, id } = await newLiveChannel(server())
+    const visitor = shownIn((await open(server(), `/${login}`)).html)
+    expect([visitor.bar.includes('Following'), visitor.followed]).toEqual([false, []])
+    expect(visitor.others.length).toBeGreaterThan(5)
+    expect(visitor.others.length).toBeLessThanOrEqual(15)
+    expect(visitor.others).not.toContain(login)
+    const viewer = await newUser(server())
+    const person = await loggedIn(server())
+    await person.holdSession(viewer.id)
+    person.headers = HTML
+    const none = shownIn((await person.open(`/${login}`)).html)
+    expect(none.followed).toEqual([])
+    expect(none.bar).toContain('Channels that you follow are listed here')
+    const { store } = server().strand.services
+    const rows: { id: string }[] = await server().control('GET', '/users?first=100')
+    const follows = rows
+      .filter(each => each.id !== viewer.id)
+      .map(each => ({ user_id: viewer.id, broadcaster_id: each.id }))
+    const offline = await newUser(server())
+    await store.commands.putFollows({
+      follows: [{ user_id: viewer.id, broadcaster_id: offline.id }],
+      now: Date.now(),
+    })
+    await store.commands.putFollows({
+      follows: [{ user_id: viewer.id, broadcaster_id: id }],
+      now: Date.now(),
+    })
+    const two = shownIn((await person.open('/')).html)
+    expect(two.followed).toEqual([])
+    const shown = shownIn((await person.open(`/${login}`)).html)
+    expect(shown.followed).toEqual([login, offline.login])
+    expect(shown.bar).toMatch(/class="offline".*Offline/s)
+    await store.commands.putFollows({ follows, now: Date.now() })
+    const many = shownIn((await person.open(`/${login}`)).html)
+    expect(many.followed).toHaveLength(12)
+    expect(many.others.length).toBeLessThanOrEqual(3)
+    const places = await Promise.all(
+      many.followed.map(
+        async each =>
+          (await store.streams.of((await store.users.activeWithLogin(each))?.id ?? '')) === undefined,
+      ),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => Number(a) - Number(b)))
   })
 
   test('200 live on the embedded media server: a player, also in the reconnect grace, then none', async () => {

@@ -11,6 +11,8 @@ export interface Places {
   readonly live: string
   readonly offline: string
   readonly video: string
+  /** A channel that was live yesterday. */
+  readonly ended: string
   /** A channel that plays on this site, and whose publisher is away. */
   readonly waiting: string
   /** A video with a recording and markers. */
@@ -71,6 +73,7 @@ export const PICTURES: readonly PagePicture[] = [
     as: 'viewer',
   },
   { name: 'channel-offline', page: '/{login}', path: ({ offline }) => `/${offline}` },
+  { name: 'channel-ended', page: '/{login}', path: ({ ended }) => `/${ended}`, as: 'viewer' },
   { name: 'channel-missing', page: '/{login}', path: at('/no_such_channel') },
   { name: 'video', page: '/videos/{video_id}', path: ({ video }) => `/videos/${video}?t=1m30s` },
   {
@@ -122,6 +125,24 @@ export const PICTURES: readonly PagePicture[] = [
   },
   { name: 'studio-offline', page: '/studio', path: at('/studio'), as: 'offline' },
   { name: 'studio-live', page: '/studio', path: at('/studio'), as: 'broadcaster', waitFor: '.plot canvas' },
+  {
+    name: 'studio-videos',
+    page: '/studio/{login}/videos',
+    path: ({ live }) => `/studio/${live}/videos`,
+    as: 'broadcaster',
+  },
+  {
+    name: 'studio-channel',
+    page: '/studio/{login}/channel',
+    path: ({ live }) => `/studio/${live}/channel`,
+    as: 'broadcaster',
+  },
+  {
+    name: 'studio-editors',
+    page: '/studio/{login}/editors',
+    path: ({ live }) => `/studio/${live}/editors`,
+    as: 'broadcaster',
+  },
   { name: 'studio-editor', page: '/studio/{login}', path: ({ live }) => `/studio/${live}`, as: 'editor' },
   {
     name: 'docs',

@@ -307,6 +307,11 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       `insert into publish_sessions (adapter, server, session, user_id, stream_id, started_at, alive_at, ended_at, published_as)
        values ('embedded', 'local', '1', '${waiting?.user_id}', '${waiting?.id}', '${at}', '${at}', '${at}', '')`,
     )
+    const day = (days: number) => `${new Date(NOW - days * 86_400_000).toISOString().slice(0, 19)}Z`
+    await execute(
+      `insert into videos (id, user_id, stream_id, created_at, ended_at, title, language, game_id)
+       values ('77', '${world.editor.id}', '78', '${day(1.25)}', '${day(1)}', 'Slow morning on the reef', 'en', '')`,
+    )
     const { campaign, channel: dropsChannel } = await makeCampaigns(call, world)
     const device = await fetch(`${world.base_url}/oauth2/device`, {
       method: 'POST',
@@ -319,6 +324,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
       live: world.broadcaster.login,
       offline: loginOf(world.offline.id),
       video: video?.id ?? '',
+      ended: loginOf(world.editor.id),
       waiting: waiting?.user_login ?? '',
       recorded: recorded?.id ?? '',
       game: world.game.id,

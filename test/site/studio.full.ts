@@ -110,6 +110,7 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
       .first()
       .filter({ hasText: /[kM]bit\/s.*[1-9]\d? fps/ })
       .waitFor()
+    await page.getByText('Your stream is healthy.').waitFor()
     await page.locator('.line-chart canvas').waitFor()
     expect(await page.locator('.line-chart figcaption').textContent()).toContain('Viewers: ')
     await page.locator('.line-chart table tbody tr').first().waitFor({ state: 'attached' })
@@ -173,8 +174,15 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
     expect(readFileSync((await file.path()) ?? '', 'utf8')).toMatch(/,the jump,/)
   })
 
-  test('replace the key while the broadcast runs, which continues', async () => {
+  test('the other pages, by their tabs; replace the key while the broadcast runs, which continues', async () => {
     await page.reload()
+    // What others might see on a screen that is broadcast.
+    expect(await page.locator('[data-key]').count()).toBe(0)
+    for (const tab of ['Videos', 'Editors', 'Channel']) {
+      await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: tab }).click()
+      await page.locator('.tabs [aria-current=page]', { hasText: tab }).waitFor()
+      await look(page, `studio-${tab.toLowerCase()}`)
+    }
     await button('Show the stream key').click()
     await button('Hide the stream key').waitFor()
     const old = await shownKey()
@@ -187,10 +195,12 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the studio in a real browser', () =
   })
 
   test('the end: offline again, and the marker is on the timeline of the video', async () => {
+    await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: 'Live' }).click()
+    await untilPreviewPlays()
     encoder?.kill('SIGTERM')
     await page.getByRole('heading', { name: 'You are offline' }).waitFor()
-    await page.reload()
-    await page.locator('.video-rows a').first().click()
+    await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: 'Videos' }).click()
+    await page.locator('.video-rows a', { hasText: 'Night dives with chat' }).first().click()
     await page.getByText('the jump').waitFor()
     expect(await page.locator('.pin').count()).toBe(1)
   })

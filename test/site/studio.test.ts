@@ -101,12 +101,64 @@ onEachStore('the studio', { config }, server => {
   test('200 the page of the owner: everything, and never the stream key', async () => {
     const seen = await owner.person.open('/studio')
     expect(seen.status).toBe(200)
-    for (const part of ['Go live', 'Stream', 'Editors', 'Markers', 'Videos', 'You are offline', editor.login])
+    for (const part of ['Go live', 'Stream', 'Editors', 'Markers', 'Videos', 'You are offline'])
       expect([part, seen.html.includes(part)]).toEqual([part, true])
     expect(seen.html).toContain(`rtmp://localhost:${server().strand.rtmpPort}/live`)
     expect(seen.html).not.toContain(await streamKey())
     expect(seen.html).not.toMatch(/ style=| on[a-z]+="|<script>/)
     expect((await owner.person.open(studio().toUpperCase().replace('STUDIO', 'studio'))).status).toBe(200)
+  })
+
+  test('200 the tabs of the owner lead to pages, each marked as the current one; 403 those of others', async () => {
+    const tabs = async ({ person }: Someone, path: string) => {
+      const { status, html, headers } = await person.open(path)
+      const [, nav = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? []
+      const links = [...nav.matchAll(/href="([^"]+)"( aria-current="page")?/g)]
+      const current = links.filter(([, , marked]) => marked !== undefined).map(([, href]) => href)
+      return { status, html, headers, hrefs: links.map(([, href]) => href), current }
+    }
+    const paths = [studio(), `${studio()}/videos`, `${studio()}/channel`, `${studio()}/editors`]
+    const key = await streamKey()
+    for (const path of paths) {
+      const { status, html, hrefs, current } = await tabs(owner, path)
+      expect([path, status, hrefs, current]).toEqual([path, 200, paths, [path]])
+      expect([path, html.includes(key)]).toEqual([path, false])
+    }
+    expect((await tabs(owner, `${studio()}/editors`)).html).toContain(editor.login)
+    expect((await tabs(owner, `${studio()}/channel`)).html).toContain('Stream key')
+    expect((await tabs(owner, `${studio()}/videos`)).headers.get('content-security-policy')).not.toContain(
+      'script-src',
+    )
+    for (const path of paths.slice(0, 2)) {
+      const { status, hrefs, current } = await tabs(editor, path)
+      expect([path, status, hrefs, current]).toEqual([path, 200, paths.slice(0, 2), [path]])
+    }
+    for (const path of paths.slice(2)) expect([path, (await tabs(editor, path)).status]).toEqual([path, 403])
+    for (const path of paths) expect([path, (await tabs(stranger, path)).status]).toEqual([path, 403])
+    const visitor = new Person(server())
+    for (const path of paths) expect((await visitor.open(path)).location).toStartWith('/login?next=')
+  })
+
+  test('200 while live, the page has no stream key that others might see', async () => {
+    await server().control('PUT', `/channels/${owner.id}/stream`, {})
+    expect(await text(owner, studio())).not.toContain('data-key')
+    expect(await text(owner, `${studio()}/channel`)).toContain('data-key')
+    await server().control('DELETE', `/channels/${owner.id}/stream`)
+    expect(await text(owner, studio())).toContain('data-key')
+  })
+
+  test('200 a video has the title of its stream, also if that changes while it is live', async () => {
+    await send(owner, 'channel', { title: 'At first' })
+    await server().control('PUT', `/channels/${owner.id}/stream`, {})
+    await send(owner, 'channel', { title: 'Later on' })
+    const shown = async () => await text(owner, `${studio()}/videos`)
+    expect(await shown()).toContain('>Later on</a>')
+    await server().control('DELETE', `/channels/${owner.id}/stream`)
+    await send(owner, 'channel', { title: 'Another stream' })
+    expect([(await shown()).includes('>Later on</a>'), (await shown()).includes('At first')]).toEqual([
+      true,
+      false,
+    ])
   })
 
   test('200 the campaigns of the game that is set, one line each', async () => {
@@ -142,7 +194,8 @@ onEachStore('the studio', { config }, server => {
     expect(own.html).toContain(`href="${studio()}"`)
     const seen = await editor.person.open(studio())
     expect([seen.status, seen.html.includes('You are an editor')]).toEqual([200, true])
-    expect(seen.html).not.toMatch(/Stream key|Go live|\/editors|\/videos"|\/channel"/)
+    expect(seen.html).not.toMatch(/Stream key|Go live|\/editors|action="[^"]*\/videos"|\/channel"/)
+    expect((await editor.person.open(`${studio()}/videos`)).forms.map(form => form.action)).toEqual(['/'])
     const actions = [...seen.html.matchAll(/ action="([^"]+)"/g)].map(([, action]) => action)
     expect([...new Set(actions)]).toEqual(['/', `${studio()}/markers`])
   })
@@ -259,7 +312,12 @@ onEachStore('the studio', { config }, server => {
     expect(await descriptions(place)).toEqual(['the jump'])
     expect((await send(editor, 'markers', rename)).status).toBe(200)
     expect(await descriptions(place)).toEqual(['the <i>fall</i>'])
-    expect(await text(editor, studio())).toContain('the &lt;i>fall&lt;/i>')
+    const shown = await text(editor, studio())
+    expect(shown).toContain('the &lt;i>fall&lt;/i>')
+    // In the list, and as a pin.
+    expect(shown.match(new RegExp(`href="/videos/${place.video_id}\\?t=\\d+h\\d+m\\d+s"`, 'g'))).toHaveLength(
+      2,
+    )
     // Through the desk of the stranger, whose channel it is not.
     const foreign = { decision: 'delete', marker_id: place.marker_id }
     expect((await send(stranger, 'markers', foreign, stranger)).status).toBe(404)
@@ -298,12 +356,12 @@ onEachStore('the studio', { config }, server => {
 
   test('302 editors are added by name and removed; 400 unknown names and the owner', async () => {
     const { person } = owner
-    await person.browse('/studio')
+    await person.browse(`${studio()}/editors`)
     const added = await person.post(`${studio()}/editors`, {
       decision: 'add',
       login: stranger.login.toUpperCase(),
     })
-    expect(added.location).toBe(`${studio()}?done=editor-added#editors`)
+    expect(added.location).toBe(`${studio()}/editors?done=editor-added`)
     expect((await stranger.person.open(studio())).status).toBe(200)
     expect((await send(owner, 'editors', { decision: 'remove', user_id: stranger.id })).status).toBe(200)
     expect((await stranger.person.open(studio())).status).toBe(403)
@@ -317,12 +375,12 @@ onEachStore('the studio', { config }, server => {
     expect((await send(owner, 'videos', { video_id, title: 'While live' })).status).toBe(409)
     await server().control('DELETE', `/channels/${owner.id}/stream`)
     expect((await send(owner, 'videos', { video_id, title: 'A new name' })).status).toBe(200)
-    expect(await text(owner, '/studio')).toContain('A new name')
+    expect(await text(owner, `${studio()}/videos`)).toContain('A new name')
     for (const title of ['', 'x'.repeat(141)])
       expect((await send(owner, 'videos', { video_id, title })).status).toBe(400)
     expect((await send(stranger, 'videos', { video_id, title: 'Mine' }, stranger)).status).toBe(404)
     expect((await send(stranger, 'videos', { video_id, decision: 'delete' }, stranger)).status).toBe(403)
-    expect(await text(owner, '/studio')).toContain('A new name')
+    expect(await text(owner, `${studio()}/videos`)).toContain('A new name')
     expect((await send(owner, 'videos', { video_id, decision: 'delete' })).status).toBe(200)
     expect((await send(owner, 'videos', { video_id, decision: 'delete' })).status).toBe(404)
     expect((await send(owner, 'videos', { video_id: 'odd id', decision: 'delete' })).status).toBe(404)
@@ -345,12 +403,21 @@ onEachStore('the studio', { config }, server => {
     const origin = 'https://node-2.example'
     const broadcast = { source: `/live/${user_login}.m3u8`, isOnAir: true, recording: null, origin }
     expect(await statusOf()).toEqual({ encoder: null, broadcast })
-    const status = { kilobits_per_second: 5900, frames_per_second: 60, width: 1920, height: 1080 }
+    const codecs = { video_codec: 'H.264', audio_codec: 'AAC' }
+    const status = { kilobits_per_second: 5900, frames_per_second: 60, width: 1920, height: 1080, ...codecs }
     await store.commands.reportEncoders({ ...id, encoders: [{ session: id.session, status }] })
     expect(await statusOf()).toEqual({ encoder: status, broadcast })
     const { headers, html } = await editor.person.open(studio())
     expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://node-2.example;")
     expect(html).toContain('5.9 Mbit/s')
+    expect(html).toContain('Your stream is healthy.')
+    const ill = { ...status, key_frame_seconds: 8 }
+    await store.commands.reportEncoders({ ...id, encoders: [{ session: id.session, status: ill }] })
+    const { html: warned } = await editor.person.open(studio())
+    expect(warned).toContain(
+      '<strong>Key frames come every 8 s: viewers wait longer, and see you later.</strong>',
+    )
+    expect(warned).not.toContain('Your stream is healthy.')
     expect(html).not.toContain('What your encoder sends')
     await store.commands.closeSession({ ...id, now: Date.now() })
     expect(await statusOf()).toEqual({ encoder: null, broadcast: { ...broadcast, isOnAir: false } })

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { Avatar } from './avatar.tsx'
 import { Follow, type Following } from './follow.tsx'
+import { Share } from './share.tsx'
 
 export interface Channel {
   readonly id: string
@@ -17,6 +18,7 @@ export const Header = ({
   below,
   numbers,
   following,
+  link,
 }: {
   readonly channel: Channel
   readonly title: string
@@ -24,6 +26,8 @@ export const Header = ({
   readonly below?: ComponentChildren
   readonly numbers?: ComponentChildren
   readonly following: Following
+  /** The whole URL of the channel. */
+  readonly link: string
 }) => (
   <div class="masthead">
     <Avatar user_id={channel.id} size={64} />
@@ -35,6 +39,7 @@ export const Header = ({
     <div class="end">
       {numbers}
       <Follow {...following} />
+      <Share link={link} />
     </div>
   </div>
 )

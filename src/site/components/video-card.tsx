@@ -7,8 +7,6 @@ export interface ListedVideo {
   readonly id: string
   readonly title: string
   readonly created_at: string
-  /** The time of the list, in milliseconds since 1970. */
-  readonly now: number
   /** Whose video it is, where that is not obvious. */
   readonly channel?: { readonly login: string; readonly name: string }
   readonly view_count: number
@@ -17,31 +15,36 @@ export interface ListedVideo {
 
 export const UNTITLED_VIDEO = 'Untitled video'
 
-/** A heading and cards that lead to videos. */
+/** A heading and cards that lead to videos; nothing if there are none. */
 export const VideoSection = ({
   heading,
   videos,
-  ifNone,
+  now,
 }: {
   readonly heading: string
   readonly videos: readonly ListedVideo[]
-  readonly ifNone: string
-}) => (
-  <section class="videos" aria-labelledby="videos-heading">
-    <h2 id="videos-heading">{heading}</h2>
-    {videos.length === 0 ? (
-      <p class="quiet">{ifNone}</p>
-    ) : (
+  readonly now: number
+}) =>
+  videos.length === 0 ? null : (
+    <section class="videos" aria-labelledby="videos-heading">
+      <h2 id="videos-heading">{heading}</h2>
       <ul class="grid">
         {videos.map(video => (
-          <VideoCard key={video.id} {...video} />
+          <VideoCard key={video.id} {...video} now={now} />
         ))}
       </ul>
-    )}
-  </section>
-)
+    </section>
+  )
 
-const VideoCard = ({ id, title, channel, created_at, now, view_count, seconds }: ListedVideo) => (
+const VideoCard = ({
+  id,
+  title,
+  channel,
+  created_at,
+  view_count,
+  seconds,
+  now,
+}: ListedVideo & { readonly now: number }) => (
   <li class="card">
     <span class="shot">
       <img src={`/images/videos/${id}-640x360.png`} width="640" height="360" alt="" loading="lazy" />

@@ -22,11 +22,14 @@ export const ChannelLive = island(
     channel,
     live: before,
     following,
+    link,
     now: start,
   }: {
     readonly channel: Channel
     readonly live: ShownStream
     readonly following: Following
+    /** The whole URL of the channel. */
+    readonly link: string
     /** The time of the server, in milliseconds since 1970. */
     readonly now: number
   }) {
@@ -39,21 +42,25 @@ export const ChannelLive = island(
     const viewers = useOwnViewer(live?.viewer_count ?? 0)
     const { display_name } = channel
     if (live === undefined)
-      return <Header channel={channel} title={display_name} byline="Offline" following={following} />
+      return (
+        <Header
+          channel={channel}
+          title={display_name}
+          byline="The broadcast has ended"
+          following={following}
+          link={link}
+        />
+      )
     const seconds = Math.max(0, Math.floor((now - Date.parse(live.started_at)) / 1000))
     return (
       <Header
         channel={channel}
-        title={live.title || `${display_name} is live`}
+        title={live.title || display_name}
         byline={
           <>
-            <strong>{display_name}</strong>
-            {live.game_name !== '' && (
-              <>
-                {' · '}
-                <a href={directoryLink({ game: live.game_id })}>{live.game_name}</a>
-              </>
-            )}
+            {live.title !== '' && <strong>{display_name}</strong>}
+            {live.title !== '' && live.game_name !== '' && ' · '}
+            {live.game_name !== '' && <a href={directoryLink({ game: live.game_id })}>{live.game_name}</a>}
           </>
         }
         below={<Tags tags={live.tags} />}
@@ -66,6 +73,7 @@ export const ChannelLive = island(
           </Facts>
         }
         following={following}
+        link={link}
       />
     )
   },

@@ -2,6 +2,7 @@
 /** The broadcast while it runs: preview, viewers, and what the encoder sends. */
 import { useEffect, useState } from 'preact/hooks'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
+import { findHealthProblems } from '../../domain/stream-health.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { addPoint, type History, keepHistory, keptHistory, readHistory } from '../charts/viewer-history.ts'
@@ -89,6 +90,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
           </Fact>
           {status.encoder !== null && <EncoderFacts {...status.encoder} />}
         </Facts>
+        {status.encoder !== null && <Health {...status.encoder} />}
         {status.encoder === null && (
           <p class="quiet small">
             What your encoder sends is shown here, for broadcasts on the embedded media server.
@@ -125,6 +127,26 @@ function EncoderFacts(encoder: EncoderStatus) {
       )}
       <Fact name="frame rate">{Math.round(frames_per_second)} fps</Fact>
     </>
+  )
+}
+
+/** What is wrong, and what to do about it. */
+function Health(encoder: EncoderStatus) {
+  const problems = findHealthProblems(encoder)
+  return (
+    <div class="health" role="status">
+      {problems.length === 0 ? (
+        <p class="good">Your stream is healthy.</p>
+      ) : (
+        <ul>
+          {problems.map(({ problem, advice }) => (
+            <li key={problem}>
+              <strong>{problem}</strong> {advice}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }
 

@@ -109,13 +109,11 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
         </p>
       ) : (
         <>
-          <Timeline markers={markers} />
+          <Timeline video_id={video.video_id} markers={markers} />
           <ul class="marks num">
             {markers.map(marker => (
               <li key={marker.id}>
-                <a href={`/videos/${video.video_id}?t=${videoMoment(marker.position_seconds)}`}>
-                  {clockTime(marker.position_seconds)}
-                </a>
+                <a href={momentPath(video.video_id, marker)}>{clockTime(marker.position_seconds)}</a>
                 <span class="text">{marker.description || <span class="quiet">No description</span>}</span>
                 <details class="disclosure">
                   <summary aria-label={`Edit the marker at ${clockTime(marker.position_seconds)}`}>
@@ -160,14 +158,25 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
   )
 })
 
-/** Where the markers are, relative to the last one. */
-function Timeline({ markers }: { markers: readonly ShownMarker[] }) {
+/** The moment of a marker in the video, which plays what is recorded, also while the broadcast runs. */
+const momentPath = (video_id: string, { position_seconds }: ShownMarker): string =>
+  `/videos/${video_id}?t=${videoMoment(position_seconds)}`
+
+/** Where the markers are, relative to the last one. Pins are for the pointer: the list has the same links for the keyboard. */
+function Timeline({ video_id, markers }: { video_id: string; markers: readonly ShownMarker[] }) {
   const end = Math.max(1, ...markers.map(({ position_seconds }) => position_seconds)) * 1.04
   return (
     <svg class="marker-line" viewBox={`0 0 ${end} 10`} preserveAspectRatio="none" aria-hidden="true">
-      {markers.map(({ id, position_seconds }) => (
-        <path key={id} d={`M${position_seconds} 0V10`} vector-effect="non-scaling-stroke" />
-      ))}
+      {markers.map(marker => {
+        const line = `M${marker.position_seconds} 0V10`
+        return (
+          <a key={marker.id} href={momentPath(video_id, marker)} tabindex={-1}>
+            <title>{`${clockTime(marker.position_seconds)} ${marker.description}`}</title>
+            <path class="target" d={line} vector-effect="non-scaling-stroke" />
+            <path d={line} vector-effect="non-scaling-stroke" />
+          </a>
+        )
+      })}
     </svg>
   )
 }

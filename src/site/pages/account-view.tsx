@@ -8,8 +8,8 @@ import type { ProfileLink } from '../../domain/profile-link.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Field, Form, type FormToken, Labelled, LITERAL, Notice } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
 import { languagesWith } from '../format/languages.ts'
-import { minute, timeSince } from '../format/times.ts'
 import type { Page, Theme } from '../render/page.ts'
 import { LINK_FIELDS } from './link-fields.ts'
 import { NewPassword } from './login-view.tsx'
@@ -253,12 +253,6 @@ const Sessions = ({ sessions, csrf, now }: AccountView) => (
       </div>
     )}
   </>
-)
-
-const Ago = ({ iso, now }: { iso: string; now: number }) => (
-  <time dateTime={iso} title={minute(iso)}>
-    {timeSince(iso, now)}
-  </time>
 )
 
 /** The parts of the page, in their order. */

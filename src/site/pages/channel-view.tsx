@@ -2,10 +2,13 @@
 import type { ComponentProps } from 'preact'
 import type { ProfileLink } from '../../domain/profile-link.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
+import { ChannelBar, type ChannelBarView } from '../components/channel-bar.tsx'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
-import type { ShownStream } from '../components/stream-card.tsx'
-import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
+import { Icon } from '../components/icon.tsx'
+import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
+import { Ago } from '../components/time.tsx'
+import { UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
 import { day } from '../format/times.ts'
 import { ChannelDrops } from '../islands/channel-drops.tsx'
 import { ChannelLive } from '../islands/channel-live.tsx'
@@ -13,6 +16,7 @@ import { Player } from '../islands/player.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import { type PageSummary, wideImage } from '../render/summary.tsx'
+import type { EndedVideo } from './latest-videos.ts'
 
 /** What the page knows of campaigns on the channel. */
 export type ChannelDropsView = Omit<ComponentProps<typeof ChannelDrops>, 'login' | 'now'>
@@ -31,13 +35,21 @@ interface ChannelView {
   /** Undefined: no campaign is active. */
   readonly drops: ChannelDropsView | undefined
   /** Newest first. */
-  readonly videos: readonly ListedVideo[]
+  readonly videos: readonly EndedVideo[]
+  /** Whether the newest video plays here. */
+  readonly isLastPlayable: boolean
+  /** The whole URL of the page. */
+  readonly link: string
+  readonly bar: ChannelBarView
   readonly now: number
 }
 
+const MAX_LIVE_NOW = 4
+
 /** A channel: what it broadcasts now, and its latest videos. */
 export function channelPage(view: ChannelView): Page {
-  const { channel, description, links, live, broadcast, following, drops, videos, now } = view
+  const { channel, description, links, live, broadcast, following, drops, videos, link, now } = view
+  const [last, ...earlier] = videos
   const { display_name } = channel
   return {
     title: live ? `${display_name} is live` : display_name,
@@ -46,31 +58,102 @@ export function channelPage(view: ChannelView): Page {
     ...(broadcast && { media: [broadcast.origin, view.mediaUrl] }),
     body: (
       <>
-        {live && (
-          <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
-        )}
-        {live ? (
-          <ChannelLive channel={channel} live={live} following={following} now={now} />
-        ) : (
-          <Header channel={channel} title={display_name} byline="Offline" following={following} />
-        )}
-        {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
-        {(description !== '' || links.length > 0) && (
-          <section class="about" aria-labelledby="about-heading">
-            <h2 id="about-heading">About {display_name}</h2>
-            {description !== '' && <p>{description}</p>}
-            <Links links={links} />
-          </section>
-        )}
-        <VideoSection
-          heading={live ? 'Past videos' : 'Videos'}
-          videos={videos}
-          ifNone={`${display_name} has no videos yet.`}
-        />
+        <div class="watch">
+          {live ? (
+            <>
+              <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
+              <ChannelLive channel={channel} live={live} following={following} link={link} now={now} />
+            </>
+          ) : (
+            <>
+              {last && <LastBroadcast video={last} isPlayable={view.isLastPlayable} />}
+              <Header
+                channel={channel}
+                title={display_name}
+                byline={
+                  last === undefined ? (
+                    'Offline'
+                  ) : (
+                    <>
+                      Offline · last live <Ago iso={last.ended_at} now={now} />
+                    </>
+                  )
+                }
+                following={following}
+                link={link}
+              />
+            </>
+          )}
+          {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
+          {!live && !last && <NoBroadcast isOwn={following.isOwn} />}
+          {(description !== '' || links.length > 0) && (
+            <section class="about" aria-labelledby="about-heading">
+              <h2 id="about-heading">About</h2>
+              {description !== '' && <p>{description}</p>}
+              <Links links={links} />
+            </section>
+          )}
+          <VideoSection
+            heading={live ? 'Past videos' : 'More videos'}
+            videos={live ? videos : earlier}
+            now={now}
+          />
+          {!live && !last && <LiveNow streams={view.bar.live} now={now} />}
+        </div>
+        <ChannelBar {...view.bar} />
       </>
     ),
   }
 }
+
+const PLAY_ICON = 'M8 5.2v13.6a.8.8 0 0 0 1.22.68l11-6.8a.8.8 0 0 0 0-1.36l-11-6.8A.8.8 0 0 0 8 5.2z'
+
+/** What the channel showed last, where the player is while it is live. */
+const LastBroadcast = ({ video, isPlayable }: { video: EndedVideo; isPlayable: boolean }) => (
+  <a class="screen last-broadcast" href={`/videos/${video.id}`}>
+    <img src={`/images/videos/${video.id}-1280x720.png`} width="1280" height="720" alt="" />
+    {isPlayable && (
+      <span class="play">
+        <Icon path={PLAY_ICON} />
+      </span>
+    )}
+    <span class="caption">
+      <span class="small">{isPlayable ? 'Watch the last broadcast' : 'Last broadcast'}</span>
+      <strong>{video.title || UNTITLED_VIDEO}</strong>
+    </span>
+    <span class="length num">{clockTime(video.seconds)}</span>
+  </a>
+)
+
+const NoBroadcast = ({ isOwn }: { isOwn: boolean }) => (
+  <section class="panel no-broadcast" aria-labelledby="no-broadcast-heading">
+    <h2 id="no-broadcast-heading">No broadcast yet</h2>
+    {isOwn ? (
+      <p class="quiet">
+        Your broadcasts play here, and stay as videos. The <a href="/studio">studio</a> has what your encoder
+        needs.
+      </p>
+    ) : (
+      <p class="quiet">
+        Broadcasts play here, and stay as videos. Follow the channel to see it on your home page when it goes
+        live.
+      </p>
+    )}
+  </section>
+)
+
+/** A way on from a channel that has nothing to show. */
+const LiveNow = ({ streams, now }: { streams: readonly ShownStream[]; now: number }) =>
+  streams.length === 0 ? null : (
+    <section class="videos" aria-labelledby="live-now-heading">
+      <h2 id="live-now-heading">Live now</h2>
+      <ul class="grid">
+        {streams.slice(0, MAX_LIVE_NOW).map(stream => (
+          <StreamCard key={stream.user_id} stream={stream} now={now} />
+        ))}
+      </ul>
+    </section>
+  )
 
 /** What people link to is theirs: nothing is passed on to it. */
 const Links = ({ links }: Pick<ChannelView, 'links'>) =>
@@ -132,7 +215,7 @@ const Screen = ({ channel, live, broadcast, following, now }: ScreenProps) => {
     <div class="screen">
       <img src={poster} width="1280" height="720" alt="" />
       <span class="live">Live</span>
-      <p class="elsewhere">{channel.display_name} is live. This broadcast does not play on this page.</p>
+      <p class="elsewhere">This broadcast does not play on this page.</p>
     </div>
   )
 }

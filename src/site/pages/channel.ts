@@ -7,13 +7,16 @@ import { toShownStream } from '../components/stream-card.tsx'
 import { problemPage } from '../render/problem-page.tsx'
 import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
+import { readChannelBar } from '../request/channel-bar.ts'
 import { findBroadcast } from '../request/find-broadcast.ts'
 import { type PageHandler, type PageServices, readSession, type SessionServices } from '../request/session.ts'
 import { type ChannelDropsView, channelPage } from './channel-view.tsx'
 import { latestVideos } from './latest-videos.ts'
+import { findPlayable } from './video.ts'
 
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
-const VIDEOS = 12
+/** One is shown large while the channel is offline; the others fill rows of two, three and four. */
+const VIDEOS = 13
 /** Campaigns that are shown on a channel. */
 const MAX_CAMPAIGNS = 5
 
@@ -42,12 +45,14 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     )
   const now = clock.now()
   const { id, login, display_name, description, links } = user
-  const [stream, following, videos] = await Promise.all([
+  const [stream, following, videos, bar] = await Promise.all([
     store.streams.of(id),
     readFollowing(browser, services, user),
     latestVideos(store, { user_id: id, count: VIDEOS, now }),
+    readChannelBar(browser, services, { except: id }),
   ])
   const broadcast = stream && (await findBroadcast(services, stream))
+  const playable = !stream && videos[0] ? await findPlayable(videos[0], services) : undefined
   return channelPage({
     channel: { id, login, display_name },
     description,
@@ -57,7 +62,10 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     drops: stream && (await readChannelDrops(browser, services, stream, broadcast !== undefined)),
     mediaUrl,
     following,
-    videos,
+    videos: stream ? videos.slice(0, VIDEOS - 1) : videos,
+    isLastPlayable: playable !== undefined && !('file' in playable),
+    link: `${services.publicUrl}/${login}`,
+    bar,
     now,
   })
 }

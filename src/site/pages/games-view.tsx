@@ -102,13 +102,8 @@ export function gamePage({ cursor, videos, viewers = 0, hasOthers, isWhole: _, .
             </>
           )
         )}
-        {view.isTop && (
-          <VideoSection
-            heading="Latest videos"
-            videos={videos}
-            ifNone={`There are no videos with ${game.name} yet.`}
-          />
-        )}
+        {view.isTop && <VideoSection heading="Latest videos" videos={videos} now={view.now} />}
+        {view.isTop && videos.length === 0 && <p class="quiet">There are no videos with {game.name} yet.</p>}
       </>
     ),
   }

@@ -2,10 +2,14 @@
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
 import { Avatar } from '../components/avatar.tsx'
+import { ChannelBar, type ChannelBarView } from '../components/channel-bar.tsx'
 import { Fact, Facts } from '../components/facts.tsx'
+import { Share } from '../components/share.tsx'
+import { Ago } from '../components/time.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
-import { day, minute } from '../format/times.ts'
+import { day } from '../format/times.ts'
 import { Player, type PlayerMarker } from '../islands/player.tsx'
+import { ShareVideo } from '../islands/share-video.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import { type PageSummary, wideImage } from '../render/summary.tsx'
@@ -18,9 +22,11 @@ interface VideoView extends Omit<ListedVideo, 'now'> {
   readonly isLive: boolean
   /** The position that the link points to. */
   readonly position: number | undefined
+  /** The whole URL of the page. */
+  readonly link: string
+  readonly bar: ChannelBarView
+  readonly now: number
 }
-
-const Started = ({ created_at }: VideoView) => <time datetime={created_at}>{minute(created_at)}</time>
 
 /** What the page of a video plays: a broadcast that runs and is recorded, or a closed recording and where it is. */
 export type PlayableVideo =
@@ -56,45 +62,55 @@ export function videoPage(view: VideoView, file?: string): Page {
     style: 'watch',
     summary: summarizeVideo(view),
     body: (
-      <article class="still">
-        <div class="shot">
-          <img src={`/images/videos/${view.id}-640x360.png`} width="640" height="360" alt="" />
-          {isLive ? <span class="live">Live</span> : <span class="badge right">{clockTime(seconds)}</span>}
-        </div>
-        {position !== undefined && (
-          <div class="position">
-            <progress
-              value={Math.min(position, seconds)}
-              max={Math.max(seconds, 1)}
-              aria-label="Position in the video"
-            />
-            <p class="small">
-              This link points to <strong>{clockTime(position)}</strong>
-            </p>
-          </div>
-        )}
-        <div class="masthead">
-          <Avatar user_id={view.user_id} size={64} />
-          <div class="names">
-            <h1>{title}</h1>
-            <p class="byline">
-              <a href={`/${view.user_login}`}>{view.user_name}</a>
-            </p>
-            {file !== undefined && (
-              <p>
-                <a href={file}>Download the recording</a>, which does not play in browsers.
-              </p>
+      <>
+        <div class="watch">
+          <article class="still">
+            <div class="shot">
+              <img src={`/images/videos/${view.id}-640x360.png`} width="640" height="360" alt="" />
+              {isLive ? (
+                <span class="live">Live</span>
+              ) : (
+                <span class="badge right">{clockTime(seconds)}</span>
+              )}
+            </div>
+            {position !== undefined && (
+              <div class="position">
+                <progress
+                  value={Math.min(position, seconds)}
+                  max={Math.max(seconds, 1)}
+                  aria-label="Position in the video"
+                />
+                <p class="small">
+                  This link points to <strong>{clockTime(position)}</strong>
+                </p>
+              </div>
             )}
-          </div>
-          <Facts>
-            <Fact name="Started">
-              <Started {...view} />
-            </Fact>
-            <Fact name={isLive ? 'Duration so far' : 'Duration'}>{clockTime(seconds)}</Fact>
-            <Fact name="Game">{view.game ?? 'No game'}</Fact>
-          </Facts>
+            <div class="masthead">
+              <Avatar user_id={view.user_id} size={64} />
+              <div class="names">
+                <h1>{title}</h1>
+                <p class="byline">
+                  <a href={`/${view.user_login}`}>{view.user_name}</a>
+                </p>
+                {file !== undefined && (
+                  <p>
+                    <a href={file}>Download the recording</a>, which does not play in browsers.
+                  </p>
+                )}
+              </div>
+              <Facts>
+                <Fact name="Started">
+                  <Ago iso={view.created_at} now={view.now} />
+                </Fact>
+                <Fact name={isLive ? 'Duration so far' : 'Duration'}>{clockTime(seconds)}</Fact>
+                <Fact name="Game">{view.game ?? 'No game'}</Fact>
+              </Facts>
+              <Share link={view.link} position={position ?? 0} />
+            </div>
+          </article>
         </div>
-      </article>
+        <ChannelBar {...view.bar} />
+      </>
     ),
   }
 }
@@ -111,38 +127,40 @@ export function recordedVideoPage(view: PlayedVideoView): Page {
     media: [...(isRunning ? [playable.broadcast.origin] : playable.origins), view.mediaUrl],
     body: (
       <>
-        <Player
-          channel={{ id: view.user_id, login: view.user_login }}
-          poster={`/images/videos/${view.id}-1280x720.png`}
-          label={title}
-          seconds={view.seconds}
-          startedAt={Date.parse(view.created_at)}
-          start={Math.min(view.position ?? 0, view.seconds)}
-          markers={view.markers}
-          {...(isRunning ? { broadcast: playable.broadcast } : { recording: playable.recording })}
-        />
-        <div class="masthead">
-          <Avatar user_id={view.user_id} size={64} />
-          <div class="names">
-            <h1>{title}</h1>
-            <p class="byline">
-              <a href={`/${view.user_login}`}>{view.user_name}</a> · {view.game ?? 'No game'}
-            </p>
+        <div class="watch">
+          <Player
+            channel={{ id: view.user_id, login: view.user_login }}
+            poster={`/images/videos/${view.id}-1280x720.png`}
+            label={title}
+            seconds={view.seconds}
+            startedAt={Date.parse(view.created_at)}
+            start={Math.min(view.position ?? 0, view.seconds)}
+            markers={view.markers}
+            {...(isRunning ? { broadcast: playable.broadcast } : { recording: playable.recording })}
+          />
+          <div class="masthead">
+            <Avatar user_id={view.user_id} size={64} />
+            <div class="names">
+              <h1>{title}</h1>
+              <p class="byline">
+                <a href={`/${view.user_login}`}>{view.user_name}</a> · {view.game ?? 'No game'}
+              </p>
+            </div>
+            <div class="end">
+              <Facts>
+                <Fact name="Started">
+                  <Ago iso={view.created_at} now={view.now} />
+                </Fact>
+                <Fact name={isRunning ? 'Duration so far' : 'Duration'}>{clockTime(view.seconds)}</Fact>
+                <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
+              </Facts>
+              <ShareVideo link={view.link} position={Math.min(view.position ?? 0, view.seconds)} />
+            </div>
           </div>
-          <Facts>
-            <Fact name="Started">
-              <Started {...view} />
-            </Fact>
-            <Fact name={isRunning ? 'Duration so far' : 'Duration'}>{clockTime(view.seconds)}</Fact>
-            <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
-          </Facts>
+          <Markers {...view} />
+          <VideoSection heading="More videos" videos={view.others} now={view.now} />
         </div>
-        <Markers {...view} />
-        <VideoSection
-          heading={`More of ${view.user_name}`}
-          videos={view.others}
-          ifNone={`${view.user_name} has no other videos.`}
-        />
+        <ChannelBar {...view.bar} />
       </>
     ),
   }

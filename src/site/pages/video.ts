@@ -3,6 +3,7 @@ import { parsePosition, videoSeconds } from '../../domain/timeline.ts'
 import type { Video } from '../../store/queries/videos.ts'
 import type { PlayerMarker } from '../islands/player.tsx'
 import { problemPage } from '../render/problem-page.tsx'
+import { type ChannelBarServices, readChannelBar } from '../request/channel-bar.ts'
 import { findBroadcast } from '../request/find-broadcast.ts'
 import type { PageHandler, PageServices } from '../request/session.ts'
 import { latestVideos } from './latest-videos.ts'
@@ -13,7 +14,8 @@ const OTHERS = 8
 /** More would cover the timeline; the studio has all of them. */
 const MARKERS = 100
 
-type VideoServices = Pick<PageServices, 'store' | 'clock' | 'mediaUrl' | 'demo'>
+type PlayableServices = Pick<PageServices, 'store' | 'demo'>
+type VideoServices = ChannelBarServices & PlayableServices & Pick<PageServices, 'mediaUrl'>
 
 export const showVideo: PageHandler = async (browser, services: VideoServices) => {
   const { store, clock, mediaUrl } = services
@@ -29,6 +31,9 @@ export const showVideo: PageHandler = async (browser, services: VideoServices) =
     seconds: videoSeconds(video, clock.now()),
     // A position that cannot be read is ignored: the link still leads to its video.
     position: parsePosition(browser.parameter('t') ?? ''),
+    link: `${services.publicUrl}/videos/${video.id}`,
+    bar: await readChannelBar(browser, services, { except: video.user_id }),
+    now: clock.now(),
   }
   const playable = await findPlayable(video, services)
   if (playable === undefined || 'file' in playable) return videoPage(view, playable?.file)
@@ -43,9 +48,9 @@ const PLAYS_AS_FILE = /\.(?:mp4|m4v|mov|webm|m3u8)$/i
 const IS_FILE = /\.(?:flv|mkv|ts)$/i
 
 /** The recording of a video: as its page plays it, or a file to save. That of a broadcast which runs grows (D-254). */
-async function findPlayable(
+export async function findPlayable(
   { id, user_id, ended_at }: Pick<Video, 'id' | 'user_id' | 'ended_at'>,
-  services: VideoServices,
+  services: PlayableServices,
 ): Promise<PlayableVideo | { readonly file: string } | undefined> {
   const { store, demo } = services
   if (ended_at === null) {

@@ -12,12 +12,13 @@ import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { isRefused } from '../scripts/refused.ts'
-import { forbidden, isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
+import { forbidden, isStudioContext, openStudioContext, type StudioContext } from './desk.ts'
+import { type StudioSection, sectionPath } from './sections.ts'
 import { renderStudio, type StudioServices } from './studio.ts'
 
-/** What came of a form: a confirmation and the part of the page to return to, what is wrong, or a page to show. */
+/** What came of a form: a confirmation and the part of its page to return to, what is wrong, or a page to show. */
 type Outcome =
-  | { readonly done: string; readonly part: string }
+  | { readonly done: string; readonly part?: string }
   | { readonly violation: string; readonly status?: number }
   | { readonly page: Page }
 
@@ -28,8 +29,13 @@ interface Submission {
   readonly services: StudioServices
 }
 
+/** `section`: the page that has the form. */
 const studioForm =
-  (allowed: 'owner' | 'editor', submit: (submission: Submission) => Promise<Outcome>) =>
+  (
+    allowed: 'owner' | 'editor',
+    section: StudioSection,
+    submit: (submission: Submission) => Promise<Outcome>,
+  ) =>
   async (browser: Browser, services: StudioServices): Promise<PageAnswer> => {
     const form = await browser.form()
     if (form === undefined) return expiredFormPage()
@@ -40,10 +46,13 @@ const studioForm =
     const outcome = await orViolation(() => submit({ form, desk, browser, services }))
     if ('page' in outcome) return outcome.page
     if (!browser.prefersHtml) return toJsonAnswer(outcome)
-    if ('done' in outcome)
-      return { goTo: `${studioPath(desk.channel.login)}?done=${outcome.done}#${outcome.part}` }
+    if ('done' in outcome) {
+      const { done, part } = outcome
+      const fragment = part === undefined ? '' : `#${part}`
+      return { goTo: `${sectionPath(desk.channel.login, section)}?done=${done}${fragment}` }
+    }
     const { violation, status = 400 } = outcome
-    return { ...(await renderStudio(browser, services, desk, { violation })), status }
+    return { ...(await renderStudio(browser, services, { desk, section, violation })), status }
   }
 
 const toJsonAnswer = (outcome: Exclude<Outcome, { page: Page }>): PageAnswer =>
@@ -81,7 +90,7 @@ const studioApi = ({ browser, services }: Submission, ...scopes: Scope[]) => api
 const storeAs = ({ desk, services }: Submission, operation: string) =>
   services.store.as(userAuthor(desk.session.user_id, operation, services.clock.now()))
 
-export const submitStudioChannel = studioForm('owner', async submission => {
+export const submitStudioChannel = studioForm('owner', 'live', async submission => {
   const { form, desk } = submission
   const { helix } = await studioApi(submission, 'channel:manage:broadcast')
   const game_id = await findGameId(form, helix)
@@ -117,13 +126,15 @@ async function findGameId(
 /** How long the old key may stay valid. */
 const GRACES: ReadonlySet<string> = new Set(['0', '3600', '86400', '604800'])
 
-export const submitStudioKey = studioForm('owner', async submission => {
+export const submitStudioKey = studioForm('owner', 'channel', async submission => {
   const { form, desk, browser, services } = submission
   const { id: user_id } = desk.channel
   if (form.get('decision') === 'show') {
     const { helix } = await studioApi(submission, 'channel:read:stream_key')
     const { stream_key } = await helix.getStreamKey.one({ broadcaster_id: user_id })
-    return { page: await renderStudio(browser, services, desk, { streamKey: stream_key }) }
+    return {
+      page: await renderStudio(browser, services, { desk, section: 'channel', streamKey: stream_key }),
+    }
   }
   const grace = form.get('grace') ?? '0'
   if (form.get('decision') !== 'rotate' || !GRACES.has(grace))
@@ -134,12 +145,12 @@ export const submitStudioKey = studioForm('owner', async submission => {
     { user_id, graceSeconds: Number(grace) },
     { store, clock, streamKeys },
   )
-  return isRefusal(replaced) ? toOutcome(replaced) : { done: 'key', part: 'go-live' }
+  return isRefusal(replaced) ? toOutcome(replaced) : { done: 'key' }
 })
 
 const MAX_DESCRIPTION = 140
 
-export const submitStudioMarker = studioForm('editor', async submission => {
+export const submitStudioMarker = studioForm('editor', 'live', async submission => {
   const { form, desk } = submission
   const broadcaster_id = desk.channel.id
   const [id, description] = [form.get('marker_id') ?? '', form.get('description') ?? '']
@@ -166,13 +177,13 @@ export const submitStudioMarker = studioForm('editor', async submission => {
   }
 })
 
-export const submitStudioEditor = studioForm('owner', async submission => {
+export const submitStudioEditor = studioForm('owner', 'editors', async submission => {
   const { form, desk, services } = submission
   const { id: user_id } = desk.channel
   if (form.get('decision') === 'remove') {
     const editor_id = form.get('user_id') ?? ''
     const refused = await storeAs(submission, 'DeleteEditor').commands.deleteEditor({ user_id, editor_id })
-    return refused === undefined ? { done: 'editor-removed', part: 'editors' } : toOutcome(refused)
+    return refused === undefined ? { done: 'editor-removed' } : toOutcome(refused)
   }
   const login = form.get('login')?.trim() ?? ''
   const editor = await services.store.users.activeWithLogin(login)
@@ -180,25 +191,25 @@ export const submitStudioEditor = studioForm('owner', async submission => {
   if (editor.id === user_id) return { violation: 'You are the broadcaster: you need not be an editor.' }
   const addition = { user_id, editor_id: editor.id, now: services.clock.now() }
   const refused = await storeAs(submission, 'PutEditor').commands.putEditor(addition)
-  return refused === undefined ? { done: 'editor-added', part: 'editors' } : toOutcome(refused)
+  return refused === undefined ? { done: 'editor-added' } : toOutcome(refused)
 })
 
 const MAX_TITLE = 140
 
-export const submitStudioVideo = studioForm('owner', async submission => {
+export const submitStudioVideo = studioForm('owner', 'videos', async submission => {
   const { form, desk, services } = submission
   const [id, title] = [form.get('video_id') ?? '', form.get('title')?.trim() ?? '']
   if (form.get('decision') === 'delete') {
     const { helix } = await studioApi(submission, 'channel:manage:videos')
     const { data } = await helix.deleteVideos({ id: [id] })
-    return data.length === 0 ? NO_VIDEO : { done: 'video-deleted', part: 'videos' }
+    return data.length === 0 ? NO_VIDEO : { done: 'video-deleted' }
   }
   if (title === '' || [...title].length > MAX_TITLE)
     return { violation: `A title has 1 to ${MAX_TITLE} characters.` }
   const video = await services.store.videos.find(id)
   if (video?.user_id !== desk.channel.id) return NO_VIDEO
   const refused = await storeAs(submission, 'PatchVideo').commands.changeVideo({ id, title })
-  return refused === undefined ? { done: 'video-renamed', part: 'videos' } : toOutcome(refused)
+  return refused === undefined ? { done: 'video-renamed' } : toOutcome(refused)
 })
 
 const NO_VIDEO: Outcome = { violation: 'There is no such video. It may have been deleted.', status: 404 }

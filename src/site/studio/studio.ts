@@ -1,7 +1,9 @@
 /** The studio: going live, the broadcast, its markers, the channel, its editors and videos (D-156). */
+import type { Client } from '../../client/index.ts'
 import { markerFormats } from '../../contract/resources/marker-file.ts'
 import type { Scope } from '../../contract/scope.ts'
 import { campaignPhase } from '../../domain/campaign.ts'
+import { parseProfileLink } from '../../domain/profile-link.ts'
 import { parsePosition } from '../../domain/timeline.ts'
 import { toShownStream } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
@@ -10,8 +12,13 @@ import type { Browser } from '../request/browser.ts'
 import { findBroadcast } from '../request/find-broadcast.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
 import { findMarkedVideo } from '../scripts/marked-video.ts'
-import { isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
-import { type StudioCampaign, type StudioNotices, studioPage } from './studio-view.tsx'
+import { channelPage } from './channel-view.tsx'
+import { forbidden, isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
+import { editorsPage } from './editors-view.tsx'
+import { livePage, type StudioCampaign } from './live-view.tsx'
+import { SECTIONS, type StudioSection } from './sections.ts'
+import type { StudioNotices } from './studio-frame.tsx'
+import { videosPage } from './videos-view.tsx'
 
 export type StudioServices = SessionServices &
   Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'rtmpUrl' | 'streamKeys' | 'demo' | 'campaigns'>
@@ -36,56 +43,82 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['video-deleted', 'Video deleted, with its markers.'],
 ])
 
-export const showStudio: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await openStudioContext(browser, services)
-  if (!isStudioContext(desk)) return desk
-  return renderStudio(browser, services, desk, { done: DONE.get(browser.parameter('done') ?? '') })
+/** GET /studio, /studio/<login>, and its other pages. */
+export const showStudio =
+  (section: StudioSection): PageHandler<StudioServices> =>
+  async (browser, services) => {
+    const desk = await openStudioContext(browser, services)
+    if (!isStudioContext(desk)) return desk
+    const isAllowed = desk.isOwner || SECTIONS.some(each => each.section === section && each.forEditors)
+    if (!isAllowed) return forbidden(`Only ${desk.channel.display_name} can see this.`)
+    return renderStudio(browser, services, { desk, section, done: DONE.get(browser.parameter('done') ?? '') })
+  }
+
+interface StudioRequest extends StudioNotices {
+  readonly desk: StudioContext
+  readonly section: StudioSection
 }
 
 export async function renderStudio(
   browser: Browser,
   services: StudioServices,
-  desk: StudioContext,
-  notices: StudioNotices,
+  { desk, section, ...notices }: StudioRequest,
 ): Promise<Page> {
   const { store, clock, rtmpUrl } = services
   const { channel, isOwner, session } = desk
   const client = await apiFor(browser, services, RENDERING[isOwner ? 'owner' : 'editor'])
-  const { helix } = client
-  const after = browser.parameter('after')
-  const [described, streams, marked, videos, editors, edited, { encoder, broadcast }] = await Promise.all([
-    helix.getChannelInformation({ broadcaster_id: [channel.id] }),
-    helix.getStreams({ user_id: [channel.id] }),
-    findMarkedVideo(client, channel.id),
-    helix.getVideos({ user_id: channel.id, first: VIDEOS, ...(after && { after }) }),
-    isOwner ? helix.getChannelEditors({ broadcaster_id: channel.id }) : undefined,
-    store.channels.editedBy(session.user_id),
-    findOwnBroadcast(services, channel.id),
-  ])
-  const [stream] = streams.data
-  return studioPage({
+  const view = {
     channel,
     isOwner,
     me: session,
-    edited,
+    edited: await store.channels.editedBy(session.user_id),
     csrf: browser.csrfToken(),
     now: clock.now(),
-    rtmpUrl,
-    live: stream && toShownStream(stream),
-    encoder,
-    broadcast,
-    about: described.data[0],
-    campaigns: listCampaigns(services, channel.id, described.data[0]?.game_id ?? ''),
-    marked,
+    ...notices,
+  }
+  switch (section) {
+    case 'live':
+      return livePage({ ...view, rtmpUrl, ...(await readLive(services, client, channel.id)) })
+    case 'videos':
+      return videosPage({ ...view, ...(await readVideos(client, channel.id, browser.parameter('after'))) })
+    case 'channel': {
+      const { description = '', links = [] } = (await store.users.find(channel.id)) ?? {}
+      return channelPage({ ...view, rtmpUrl, description, links: links.map(parseProfileLink) })
+    }
+    case 'editors': {
+      const { data } = await client.helix.getChannelEditors({ broadcaster_id: channel.id })
+      return editorsPage({ ...view, editors: data })
+    }
+  }
+}
+
+async function readLive(services: StudioServices, client: Client, user_id: string) {
+  const { helix } = client
+  const [described, streams, marked, { encoder, broadcast }] = await Promise.all([
+    helix.getChannelInformation({ broadcaster_id: [user_id] }),
+    helix.getStreams({ user_id: [user_id] }),
+    findMarkedVideo(client, user_id),
+    findOwnBroadcast(services, user_id),
+  ])
+  const [[about], [stream]] = [described.data, streams.data]
+  const campaigns = listCampaigns(services, user_id, about?.game_id ?? '')
+  return { live: stream && toShownStream(stream), encoder, broadcast, about, campaigns, marked }
+}
+
+async function readVideos({ helix }: Client, user_id: string, after: string | undefined) {
+  const [videos, streams] = await Promise.all([
+    helix.getVideos({ user_id, first: VIDEOS, ...(after && { after }) }),
+    helix.getStreams({ user_id: [user_id] }),
+  ])
+  const [stream] = streams.data
+  return {
     videos: videos.data.map(video => ({
       ...video,
       seconds: parsePosition(video.duration) ?? 0,
       isLive: stream !== undefined && video.stream_id === stream.id,
     })),
     moreVideos: videos.pagination.cursor,
-    editors: editors?.data ?? [],
-    ...notices,
-  })
+  }
 }
 
 /** The campaigns of a game that run or will run, the next start first. */
