@@ -54,7 +54,7 @@ import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
-/** How long ended requests wait for others, so that one commit settles all of them. */
+/** How long ended requests and new messages wait for other requests to end, so that one commit settles and claims more. */
 const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
@@ -163,8 +163,7 @@ export class WebhookDispatcher implements Measured {
    */
   async #takeTurn(): Promise<boolean> {
     const { store, clock } = this.#options
-    if (this.#finished.length > 0 && this.#finished.length < this.#slots.inFlight)
-      await Bun.sleep(GATHER_MILLISECONDS)
+    if (this.#finished.length < this.#slots.inFlight) await Bun.sleep(GATHER_MILLISECONDS)
     if (this.#finished.length === 0 && !(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
     const { claimed, more } = await this.#settling(outcomes =>
