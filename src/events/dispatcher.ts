@@ -54,7 +54,7 @@ import { ADDRESS_BUSY, type WebhookSender } from './webhook-sender.ts'
 const POLL_MILLISECONDS = 250
 /** Messages that have to wait are put into queues; if they are many, that takes at most half of the time. */
 const MAX_PAUSE_MILLISECONDS = 1000
-/** How long ended requests wait for others, so that one commit settles all of them. */
+/** How long ended requests and new messages wait for other requests to end, so that one commit settles and claims more. */
 const GATHER_MILLISECONDS = 4
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
@@ -102,6 +102,8 @@ export class WebhookDispatcher implements Measured {
   #finished: Finished[] = []
   #isStopping = false
   #wake: () => void = () => undefined
+  /** Called when no request is in flight any more. */
+  #onAllEnded: () => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: DispatcherOptions) {
@@ -163,8 +165,7 @@ export class WebhookDispatcher implements Measured {
    */
   async #takeTurn(): Promise<boolean> {
     const { store, clock } = this.#options
-    if (this.#finished.length > 0 && this.#finished.length < this.#slots.inFlight)
-      await Bun.sleep(GATHER_MILLISECONDS)
+    if (this.#finished.length < this.#slots.inFlight) await this.#gather()
     if (this.#finished.length === 0 && !(await store.eventDeliveries.isWebhookDue())) return false
     const beganAt = performance.now()
     const { claimed, more } = await this.#settling(outcomes =>
@@ -180,6 +181,15 @@ export class WebhookDispatcher implements Measured {
     if (more && claimed.length === 0)
       await Bun.sleep(Math.min(performance.now() - beganAt, MAX_PAUSE_MILLISECONDS))
     return more || this.#finished.length > 0
+  }
+
+  /** Waits for requests to end: for all of them, but not longer than `GATHER_MILLISECONDS`. */
+  async #gather(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onAllEnded = resolve
+    const timer = setTimeout(resolve, GATHER_MILLISECONDS)
+    await promise
+    clearTimeout(timer)
   }
 
   /**
@@ -253,6 +263,7 @@ export class WebhookDispatcher implements Measured {
   #finish(first: ClaimedDelivery, beganAt: number, outcome: DeliveryOutcome): void {
     this.#finished.push({ first, beganAt, outcome })
     this.#wake()
+    if (this.#slots.inFlight === 0) this.#onAllEnded()
   }
 
   async #send(message: Message, challenge = ''): Promise<ReceiverAnswer> {

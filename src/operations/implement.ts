@@ -148,6 +148,8 @@ export interface Implementation {
   versionOf?(services: Services, search: string): number | undefined
   /** The directory alone answers: it must not wait for other requests that need the store. */
   readonly isFromMemory?: boolean
+  /** The response if all of it is in memory: without a promise, which costs a tenth of it. If undefined, `handle` responds. */
+  handleFromMemory?(call: Call<Operation>, services: Services): unknown
 }
 
 type HandlerAnswer<O extends Operation> =
@@ -166,9 +168,11 @@ type FileOf<O extends Operation> = O extends
 export function implement<O extends Operation>(
   operation: O,
   handle: (call: Call<O>, services: Services) => HandlerAnswer<O> | Promise<HandlerAnswer<O>>,
-  options: Pick<Implementation, 'versionOf' | 'isFromMemory'> = {},
+  options: Pick<Implementation, 'versionOf' | 'isFromMemory'> & {
+    readonly handleFromMemory?: (call: Call<O>, services: Services) => HandlerAnswer<O> | undefined
+  } = {},
 ): Implementation {
-  return { operation, handle: handle as unknown as Implementation['handle'], ...options }
+  return { operation, handle, ...options } as unknown as Implementation
 }
 
 /** The response with one resource, or the refusal. */

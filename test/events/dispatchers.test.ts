@@ -1,6 +1,6 @@
 /** Several dispatchers on one store, and receivers that hang. */
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { EventSecrets } from '../../src/auth/event-secrets.ts'
 import { AddressShares } from '../../src/events/address-shares.ts'
@@ -133,6 +133,34 @@ for (const engine of engines) {
         expect(receiver.forged).toEqual([])
       }
       await Promise.all(dispatchers.map(each => each.stop()))
+    })
+
+    test('while requests are in flight, there is at most one claim in 4 ms, however many changes there are', async () => {
+      const { store } = await bench(engine, 1)
+      const receiver = newReceiver()
+      const dispatcher = dispatcherOn(store)
+      const announcements = spyOn(store, 'onAnnouncement')
+      dispatcher.start()
+      const announce = announcements.mock.calls[0]?.[0]
+      await addSubscription(store, receiver.url())
+      await until(async () => (await store.eventDeliveries.backlog()).pending === 0)
+      const release = hold(receiver, () => true)
+      await retitle(store, 'Held')
+      await until(() => receiver.notifications().length === 1)
+      const isDue = spyOn(store.eventDeliveries, 'isWebhookDue').mockResolvedValue(true)
+      const claims = spyOn(store.commands, 'claimWebhooks').mockResolvedValue({ claimed: [], more: false })
+      const began = performance.now()
+      for (let n = 0; n < 1000; n++) {
+        announce?.()
+        await new Promise(setImmediate)
+      }
+      const most = (performance.now() - began) / 4 + 1
+      expect(claims.mock.calls.length).toBeLessThanOrEqual(most)
+      isDue.mockRestore()
+      claims.mockRestore()
+      release()
+      await until(async () => (await store.eventDeliveries.backlog()).pending === 0)
+      await dispatcher.stop()
     })
 
     test('a host that hangs with 10,000 messages gets 8 requests at a time and holds up no other', async () => {

@@ -44,7 +44,7 @@ import {
   parseQuery,
 } from './parse.ts'
 import { createReplyWriter } from './reply.ts'
-import { ResponseCache } from './response-cache.ts'
+import { type CachedResponses, ResponseCache } from './response-cache.ts'
 import { toByteStream } from './streamed-body.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
@@ -72,6 +72,7 @@ export class Endpoint {
   readonly isFromMemory: boolean
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
+  readonly #handleFromMemory: Implementation['handleFromMemory']
   readonly #cache = new ResponseCache()
   readonly #reader: () => InputReader
   readonly #paging: Paging
@@ -92,6 +93,7 @@ export class Endpoint {
     this.isFromMemory = implementation.isFromMemory ?? false
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
+    this.#handleFromMemory = implementation.handleFromMemory
     this.#reader = lazy(() => createInputReader(this.operation))
     this.#paging = new Paging(this.operation, dependencies.cursors)
     this.#write = createReplyWriter(this.operation, { checked: dependencies.checkReplies })
@@ -105,9 +107,9 @@ export class Endpoint {
     this.#strictChecks = this.#isStrict ? listStrictChecks(this.operation) : []
   }
 
-  /** A response that is in memory as bytes needs no promise; every other one passes through the pipeline. */
+  /** A response that is in memory needs no promise; every other one passes through the pipeline. */
   answer(context: RequestContext, params: Params): Response | Promise<Response> {
-    return this.#answerFromCache(context) ?? this.#answer(context, params)
+    return this.#answerFromMemory(context, params) ?? this.#answer(context, params)
   }
 
   /** The checks of D-9 in order, the injected fault, the handler. */
@@ -129,29 +131,52 @@ export class Endpoint {
     if (this.operation.body !== undefined) await this.#readBody(call, context)
     const instead = this.#faults && (await this.#injectFault(this.#faults, context, call))
     if (instead !== undefined) return instead
+    return this.#handleCall(context, call)
+  }
+
+  async #handleCall(context: RequestContext, call: EndpointCall): Promise<Response> {
     const cache = this.#cacheFor(context)
-    const answer = await this.#handle(call, this.#servicesFor(caller))
+    const answer = await this.#handle(call, this.#servicesFor(call.caller))
+    return this.#complete(context, call, cache, answer)
+  }
+
+  #complete(
+    context: RequestContext,
+    { caller }: EndpointCall,
+    cache: CachedResponses | undefined,
+    answer: unknown,
+  ): Response {
     const body = this.#writeBody(context, answer)
     if (typeof body === 'string') cache?.keep(caller, context.search, body)
     return this.#respond(context, caller, body)
   }
 
-  /** Undefined if it is not cached, or if the store has to be asked for the caller or a point. */
-  #answerFromCache(context: RequestContext): Response | undefined {
+  /** The same as `#answer`; undefined if that has to ask the store, for the caller or a point, or wait for a body or a fault. */
+  #answerFromMemory(context: RequestContext, params: Params): Response | Promise<Response> | undefined {
     const cache = this.#cacheFor(context)
-    if (cache === undefined || this.#faults?.concern(this.operation.id)) return undefined
+    const handle = this.#handleFromMemory
+    if (cache === undefined && handle === undefined) return undefined
+    if (this.#faults?.concern(this.operation.id)) return undefined
     const resolution = this.#cachedCaller(context)
     if (resolution === undefined || resolution === 'invalid') return undefined
-    const body = cache.find(resolution, context.search)
-    if (body === undefined) return undefined
-    const allowance = this.#dependencies.limiter.takeLocally(resolution, context.address)
-    if (allowance === undefined) return undefined
-    this.#requireAllowed(context, resolution, allowance)
-    return this.#respond(context, this.#admit(context, resolution), body)
+    const cached = cache?.find(resolution, context.search)
+    if (cached === undefined && handle === undefined) return undefined
+    if (hasBucket(this.family)) {
+      const allowance = this.#dependencies.limiter.takeLocally(resolution, context.address)
+      if (allowance === undefined) return undefined
+      this.#requireAllowed(context, resolution, allowance)
+    } else this.#takeFromAddress(context)
+    const caller = this.#admit(context, resolution)
+    if (cached !== undefined) return this.#respond(context, caller, cached)
+    const call = this.#read(context, params, caller)
+    const answer = handle?.(call, this.#dependencies.services)
+    return answer === undefined
+      ? this.#handleCall(context, call)
+      : this.#complete(context, call, cache, answer)
   }
 
   /** The cached responses that are valid now; undefined if the response depends on more than the version of the data. */
-  #cacheFor(context: RequestContext) {
+  #cacheFor(context: RequestContext): CachedResponses | undefined {
     const version = this.#versionOf?.(this.#dependencies.services, context.search)
     return version === undefined ? undefined : this.#cache.at(version, context.began)
   }

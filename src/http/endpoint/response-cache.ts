@@ -8,14 +8,14 @@ const MAX_AGE_MILLISECONDS = 60_000
  * case, because a cursor in a response is valid for a limited time only.
  */
 export class ResponseCache {
-  #answers = new Answers()
+  #answers = new CachedResponses()
   #version = -1
   #since = 0
 
   /** The answers of this version. Answers added after the version has changed are never found. */
-  at(version: number, now: number): Answers {
+  at(version: number, now: number): CachedResponses {
     if (version !== this.#version || now - this.#since > MAX_AGE_MILLISECONDS) {
-      this.#answers = new Answers()
+      this.#answers = new CachedResponses()
       this.#version = version
       this.#since = now
     }
@@ -24,7 +24,7 @@ export class ResponseCache {
 }
 
 /** Answers by caller and query string. The first ones are kept; frequent queries are soon among them. */
-class Answers {
+export class CachedResponses {
   readonly #byCaller = new Map<Caller, Map<string, string | Blob>>()
   #count = 0
 

@@ -8,13 +8,20 @@ export const handleValidateToken = implement(
   async ({ authorization, address }, { callers, clock, limits }) => {
     const token = tokenIn(authorization, OAUTH_OR_BEARER)
     const now = clock.now()
-    const known =
-      token === undefined || token === 'invalid'
-        ? undefined
-        : (callers.cached(token, now) ?? (await callers.find(token, now)))
+    const known = token === undefined || token === 'invalid' ? undefined : await callers.find(token, now)
     limits.takeForValidation(known?.client_id, address)
     if (token === undefined) return refuse('missing_authorization')
     return known === undefined ? refuse('invalid_access_token') : describe(known, now)
+  },
+  {
+    handleFromMemory: ({ authorization, address }, { callers, clock, limits }) => {
+      const token = tokenIn(authorization, OAUTH_OR_BEARER)
+      const now = clock.now()
+      const known = token === undefined || token === 'invalid' ? undefined : callers.cached(token, now)
+      if (known === undefined) return undefined
+      limits.takeForValidation(known.client_id, address)
+      return describe(known, now)
+    },
   },
 )
 
