@@ -232,7 +232,7 @@ export class Directory {
     return pageOfGames(this.#snapshots.gameRanking(snapshot), this.#rows, window, snapshot.point)
   }
 
-  /** The total viewers of those of these games that have a live stream, by id. */
+  /** The total viewers of those of these games that have a live stream, by id. Needs the details of all streams. */
   viewersOfGames(ids: readonly string[]): ReadonlyMap<string, number> {
     const { games, totals } = this.#snapshots.gameRanking(this.#snapshots.current())
     const places = this.#rows.games.find(ids).map(game => [game, games.indexOf(game)] as const)

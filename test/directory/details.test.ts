@@ -87,6 +87,7 @@ async function shownBy(directory: Directory) {
     byLanguage: directory.page({ languages: ['en'] }, ALL),
     byLogin: directory.page({ user_logins: ['user1', 'user2', 'user3'] }, ALL),
     games: directory.pageOfGames(ALL),
+    viewers: [...directory.viewersOfGames(directory.pageOfGames(ALL).rows.map(({ id }) => id))],
     found: directory.search(search, ALL).rows.map(row => row.user_login),
     latest: directory.latest(5).length,
   }

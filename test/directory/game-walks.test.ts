@@ -155,6 +155,7 @@ describe('walks through the top games', () => {
     node.follow()
     const page = node.directory.pageOfGames({ first: 20, direction: 'forward' })
     expect(page.rows).toEqual([{ id: '7', viewer_count: 0 }])
+    expect([...node.directory.viewersOfGames(['8', '7', '', 'none'])]).toEqual([['7', 0]])
     world.put(2, { game_id: '' })
     node.follow()
     expect(node.directory.pageOfGames({ first: 20, direction: 'forward' }).rows).toEqual([])
@@ -164,9 +165,11 @@ describe('walks through the top games', () => {
     const world = new World()
     for (const [n, game_id] of ['9', '10', '100', '3', '3'].entries())
       world.put(n, { game_id, viewer_count: game_id === '3' ? 2_000_000_000 : 5 })
-    const { rows } = new Node(world, ordinary).directory.pageOfGames({ first: 9, direction: 'forward' })
+    const { directory } = new Node(world, ordinary)
+    const { rows } = directory.pageOfGames({ first: 9, direction: 'forward' })
     expect(rows.map(row => row.id)).toEqual(['3', '100', '10', '9'])
     expect(rows[0]?.viewer_count).toBe(4_000_000_000)
+    expect(directory.viewersOfGames(['10', '3']).get('3')).toBe(4_000_000_000)
   })
 
   test('a cursor whose point is forgotten continues by sort key', () => {

@@ -21,7 +21,7 @@ export const showGames: PageHandler = async (browser, services: GamesServices) =
   const after = browser.parameter('after')
   const page = await helix.getTopGames({ first: FIRST, ...(after && { after }) })
   return gamesPage({
-    games: withViewers(page.data, services),
+    games: await withViewers(page.data, services),
     cursor: page.pagination.cursor,
     isTop: after === undefined,
   })
@@ -40,17 +40,23 @@ export const showGame: PageHandler = async (browser, services: GamesServices) =>
   const now = clock.now()
   const { helix } = await apiFor(browser, services)
   const list = await listLiveChannels(browser, services, helix, game)
+  const [shown] = await withViewers([game], services)
   return gamePage({
     ...list,
     game,
-    viewers: services.directory.viewersOfGames([game.id]).get(game.id),
+    viewers: shown?.viewers,
     videos: list.isTop ? await latestVideos(store, { game_id: game.id, count: VIDEOS, now }) : [],
     now,
   })
 }
 
 /** Games with the viewers of their live channels. */
-export function withViewers(games: readonly Named[], { directory }: GamesServices): ShownGame[] {
+export async function withViewers(
+  games: readonly Named[],
+  { directory }: Pick<GamesServices, 'directory'>,
+): Promise<Required<ShownGame>[]> {
+  // After a start, the games of streams are read after their ranks.
+  if (!directory.isComplete) await directory.complete()
   const viewers = directory.viewersOfGames(games.map(({ id }) => id))
   return games.map(({ id, name }) => ({ id, name, viewers: viewers.get(id) ?? 0 }))
 }
