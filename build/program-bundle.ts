@@ -28,8 +28,13 @@ export async function bundleProgram(root: string, out: string): Promise<void> {
   writeFileSync(join(out, ASSETS_FILE), await siteAssets())
   const assets = assetsModule(`require(${FOLDER} + '/${ASSETS_FILE}')`)
   await bundle(root, ['main.ts'], { out, plugins: programPlugins(assets), bytecode: true })
-  // Their bytecode would be a seventh of the package, and saves 20 ms at a start.
-  await bundle(root, THREADS, { out, plugins: programPlugins(assets), bytecode: false })
+  // Their bytecode would be a seventh of the package, and saves 20 ms at a start. Few functions can fail in them: short names.
+  await bundle(root, THREADS, {
+    out,
+    plugins: programPlugins(assets),
+    bytecode: false,
+    minify: { ...MINIFIED, identifiers: true },
+  })
 }
 
 /** Only the threads of the embedded store, for tests that run the rest from the sources. */
@@ -51,13 +56,13 @@ export async function executableEntries(
 async function bundle(
   root: string,
   files: readonly string[],
-  { out, ...options }: { readonly out: string; readonly plugins: BunPlugin[]; readonly bytecode: boolean },
+  { out, ...options }: Pick<Bun.BuildConfig, 'bytecode' | 'minify' | 'plugins'> & { readonly out: string },
 ): Promise<void> {
   const { define, ...others } = entries(root, files)
   await Bun.build({
+    minify: MINIFIED,
     ...others,
     ...options,
-    minify: MINIFIED,
     outdir: out,
     format: 'cjs',
     // CommonJS modules have a path instead of a URL.

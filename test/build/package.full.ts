@@ -91,7 +91,6 @@ describe('the package', () => {
     for (const file of [
       'LICENSE',
       'README.md',
-      'CHANGELOG.md',
       'docs/monitoring/grafana-dashboard.json',
       'docs/reference/scenario.schema.json',
       'docs/scenarios/drops.json',
