@@ -4,7 +4,7 @@ import { shortCount } from '../format/numbers.ts'
 import { Avatar } from './avatar.tsx'
 import type { ShownStream } from './stream-card.tsx'
 
-export interface OfflineChannel {
+interface OfflineChannel {
   readonly user_id: string
   readonly user_login: string
   readonly user_name: string
