@@ -69,7 +69,7 @@ describe('islands', () => {
     ['the home page', HOME, 30_000, HLS_LIBRARY],
     ['the home page, with a video,', HOME, 150_000, undefined],
     ['the page of a channel, with the player', ['player', 'channel-live'], 150_000, undefined],
-    ['the page of a video whose recording is a file', ['player', 'share-video'], 30_000, HLS_LIBRARY],
+    ['the page of a video whose recording is a file', ['player'], 30_000, HLS_LIBRARY],
   ] as const)
     test(`${page} loads at most ${most / 1000} KB of compressed script`, async () => {
       const files = new Map<string, number>()

@@ -1,9 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** What a channel page shows below the player: who broadcasts what. */
+/** What a channel page shows below the player, in its masthead: who broadcasts what. */
 import type { ComponentChildren } from 'preact'
 import { Avatar } from './avatar.tsx'
 import { Follow, type Following } from './follow.tsx'
-import { Share } from './share.tsx'
 
 export interface Channel {
   readonly id: string
@@ -18,7 +17,6 @@ export const Header = ({
   below,
   numbers,
   following,
-  link,
 }: {
   readonly channel: Channel
   readonly title: string
@@ -26,10 +24,8 @@ export const Header = ({
   readonly below?: ComponentChildren
   readonly numbers?: ComponentChildren
   readonly following: Following
-  /** The whole URL of the channel. */
-  readonly link: string
 }) => (
-  <div class="masthead">
+  <>
     <Avatar user_id={channel.id} size={64} />
     <div class="names">
       <h1>{title}</h1>
@@ -39,7 +35,6 @@ export const Header = ({
     <div class="end">
       {numbers}
       <Follow {...following} />
-      <Share link={link} />
     </div>
-  </div>
+  </>
 )

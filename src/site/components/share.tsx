@@ -1,12 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** A button that opens the link of a page, to copy. Without a script it opens as well, and people copy from the field. */
-import { useState } from 'preact/hooks'
-import { videoMoment } from '../../domain/timeline.ts'
+/** A button that opens the link of a page. People copy it from the field; where something plays, a script copies it for them. */
+import type { ComponentChildren } from 'preact'
 import { clockTime } from '../../kit/time/clock-time.ts'
-import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
 
-export interface ShareProps {
+interface ShareProps {
   /** A whole URL. */
   readonly link: string
   /** Where the video of the page begins. Absent: the page is about a channel. */
@@ -14,52 +12,53 @@ export interface ShareProps {
 }
 
 const SHARE_ICON = 'M12 15V4M8 8l4-4 4 4M5 13v6h14v-6'
+const CLOSE_ICON = 'm6 6 12 12m0-12L6 18'
 
-export function Share({ link, position: start }: ShareProps) {
-  const [position, setPosition] = useState(start ?? 0)
-  const read = () => {
-    if (start !== undefined) setPosition(playerPosition())
-  }
-  return (
-    <>
-      <button class="share" type="button" popovertarget="share" onClick={read}>
-        <Icon path={SHARE_ICON} lines />
-        Share
+/** `player/start-sharing.ts` works on its parts. */
+export const Share = ({ link, position }: ShareProps) => (
+  <div>
+    <button class="share" type="button" popovertarget="share">
+      <Icon path={SHARE_ICON} lines />
+      Share
+    </button>
+    <div class="share-menu" id="share" popover="auto" role="dialog" aria-labelledby="share-heading">
+      <h2 id="share-heading">Share</h2>
+      <LinkField id="share-link" link={link} label="Link" />
+      {position !== undefined && (
+        <LinkField
+          id="share-moment"
+          link={`${link}?t=${position}s`}
+          label={
+            <>
+              Link that starts at <span class="num">{clockTime(position)}</span>
+            </>
+          }
+          isHidden={position === 0}
+        />
+      )}
+      <button class="close" type="button" popovertarget="share" popovertargetaction="hide" aria-label="Close">
+        <Icon path={CLOSE_ICON} lines />
       </button>
-      <div class="share-menu" id="share" popover="auto" role="dialog" aria-labelledby="share-heading">
-        <h2 id="share-heading">Share</h2>
-        <Link id="share-link" label="Link" link={link} />
-        {position > 0 && (
-          <Link
-            id="share-moment"
-            label={`Link that starts at ${clockTime(position)}`}
-            link={`${link}?t=${videoMoment(position)}`}
-          />
-        )}
-        <button
-          class="close"
-          type="button"
-          popovertarget="share"
-          popovertargetaction="hide"
-          aria-label="Close"
-        >
-          <Icon path="m6 6 12 12m0-12L6 18" lines />
-        </button>
-      </div>
-    </>
-  )
-}
-
-const Link = ({ id, label, link }: { id: string; label: string; link: string }) => (
-  <div class="field">
-    <label for={id}>{label}</label>
-    <div class="copied">
-      <input id={id} readOnly value={link} />
-      <CopyButton label="the link" text={() => link} className="primary" />
     </div>
   </div>
 )
 
-/** In whole seconds, as the slider of the player has it. */
-const playerPosition = (): number =>
-  Math.floor(Number(document.querySelector<HTMLInputElement>('[data-part=seek]')?.value ?? 0))
+interface LinkFieldProps {
+  readonly id: string
+  readonly link: string
+  readonly label: ComponentChildren
+  readonly isHidden?: boolean
+}
+
+const LinkField = ({ id, link, label, isHidden = false }: LinkFieldProps) => (
+  <div class="field" hidden={isHidden}>
+    <label for={id}>{label}</label>
+    <div class="copied">
+      <input id={id} readOnly value={link} />
+      <button class="primary" type="button" hidden>
+        <span aria-live="polite">Copy</span>
+        <span class="hidden-text"> the link</span>
+      </button>
+    </div>
+  </div>
+)

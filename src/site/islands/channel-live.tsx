@@ -22,14 +22,11 @@ export const ChannelLive = island(
     channel,
     live: before,
     following,
-    link,
     now: start,
   }: {
     readonly channel: Channel
     readonly live: ShownStream
     readonly following: Following
-    /** The whole URL of the channel. */
-    readonly link: string
     /** The time of the server, in milliseconds since 1970. */
     readonly now: number
   }) {
@@ -42,15 +39,7 @@ export const ChannelLive = island(
     const viewers = useOwnViewer(live?.viewer_count ?? 0)
     const { display_name } = channel
     if (live === undefined)
-      return (
-        <Header
-          channel={channel}
-          title={display_name}
-          byline="The broadcast has ended"
-          following={following}
-          link={link}
-        />
-      )
+      return <Header channel={channel} title={display_name} byline="Offline" following={following} />
     const seconds = Math.max(0, Math.floor((now - Date.parse(live.started_at)) / 1000))
     return (
       <Header
@@ -73,7 +62,6 @@ export const ChannelLive = island(
           </Facts>
         }
         following={following}
-        link={link}
       />
     )
   },

@@ -6,6 +6,7 @@ import { ChannelBar, type ChannelBarView } from '../components/channel-bar.tsx'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import { Icon } from '../components/icon.tsx'
+import { Share } from '../components/share.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { Ago } from '../components/time.tsx'
 import { UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
@@ -60,13 +61,14 @@ export function channelPage(view: ChannelView): Page {
       <>
         <div class="watch">
           {live ? (
-            <>
-              <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
-              <ChannelLive channel={channel} live={live} following={following} link={link} now={now} />
-            </>
+            <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
           ) : (
-            <>
-              {last && <LastBroadcast video={last} isPlayable={view.isLastPlayable} />}
+            last && <LastBroadcast video={last} isPlayable={view.isLastPlayable} />
+          )}
+          <div class="masthead">
+            {live ? (
+              <ChannelLive channel={channel} live={live} following={following} now={now} />
+            ) : (
               <Header
                 channel={channel}
                 title={display_name}
@@ -80,10 +82,10 @@ export function channelPage(view: ChannelView): Page {
                   )
                 }
                 following={following}
-                link={link}
               />
-            </>
-          )}
+            )}
+            <Share link={link} />
+          </div>
           {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
           {!live && !last && <NoBroadcast isOwn={following.isOwn} />}
           {(description !== '' || links.length > 0) && (

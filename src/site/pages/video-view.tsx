@@ -9,7 +9,6 @@ import { Ago } from '../components/time.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
 import { day } from '../format/times.ts'
 import { Player, type PlayerMarker } from '../islands/player.tsx'
-import { ShareVideo } from '../islands/share-video.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import { type PageSummary, wideImage } from '../render/summary.tsx'
@@ -154,7 +153,7 @@ export function recordedVideoPage(view: PlayedVideoView): Page {
                 <Fact name={isRunning ? 'Duration so far' : 'Duration'}>{clockTime(view.seconds)}</Fact>
                 <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
               </Facts>
-              <ShareVideo link={view.link} position={Math.min(view.position ?? 0, view.seconds)} />
+              <Share link={view.link} position={Math.min(view.position ?? 0, Math.floor(view.seconds))} />
             </div>
           </div>
           <Markers {...view} />

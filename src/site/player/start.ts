@@ -3,6 +3,7 @@ import { Controls } from './controls.ts'
 import { Playback, type PlaybackOptions } from './playback.ts'
 import { PlayerView } from './player-view.ts'
 import { sendHeartbeats, type WatchedChannel } from './send-heartbeats.ts'
+import { startSharing } from './start-sharing.ts'
 
 /** A broadcast starts by itself, a recording with a click. `watched`: the channel whose viewer this is, if it sends heartbeats. */
 export function startPlayer(
@@ -13,6 +14,7 @@ export function startPlayer(
   const view = new PlayerView(root)
   const playback = new Playback(view, options)
   new Controls(view, playback)
+  startSharing(() => Number(view.part<HTMLInputElement>('seek').value))
   if (watched !== undefined) sendHeartbeats(view, watched)
   if (playback.isLive) void playback.play()
 }
