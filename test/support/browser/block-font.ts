@@ -36,11 +36,11 @@ function glyphFor(character: string): GlyphName {
   return /[a-z]/.test(character) ? 'small' : 'tall'
 }
 
-/** A sheet that sets all text of the site in these fonts, without space between words that machines round differently. */
+/** A sheet that sets all text of the site in these fonts, at places that no machine rounds to whole pixels. */
 export function blockFontSheet(): string {
   const face = (family: string, isMono: boolean) =>
     `@font-face{font-family:${family};font-weight:1 1000;src:url(data:font/ttf;base64,${blockFont(isMono).toString('base64')})}`
-  return `${face('Blocks', false)}${face('Mono-Blocks', true)}:root{--font:Blocks;--mono:Mono-Blocks}*{word-spacing:normal!important}`
+  return `${face('Blocks', false)}${face('Mono-Blocks', true)}:root{--font:Blocks;--mono:Mono-Blocks}*{word-spacing:normal!important;text-rendering:geometricPrecision!important}`
 }
 
 /** The file of the font, as the OpenType specification describes it. */
