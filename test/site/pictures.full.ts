@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('pages look as their pictures do', () => {
     const filters =
       '@media(max-width:760px){.filters{width:calc(100% + 32px)!important;margin-inline:-16px!important;padding-right:16px}}'
     expect(await isSame('docs', 'desk', { sheet: menu })).toBe(false)
-    expect(await isSame('console-streams', 'phone', { sheet: filters })).toBe(false)
+    expect(await isSame('console-audit', 'phone', { sheet: filters })).toBe(false)
     // What has a little more space, or another colour.
     expect(await isSame('log-in', 'desk', { sheet: '.panel{padding:48px!important}' })).toBe(false)
     expect(await isSame('account', 'phone', { sheet: '.panel{background:var(--accent)}' })).toBe(false)
