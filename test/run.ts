@@ -132,7 +132,7 @@ const SLOW = {
 }
 
 /** They count what is late, so they run after all others, one at a time. */
-const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live'].map(
+const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live', 'site/watch'].map(
   name => `./test/${name}.full.ts`,
 )
 
@@ -142,15 +142,22 @@ const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live'].ma
  */
 const LONG = [
   'build/install',
+  'cli/examples',
   'cli/failing-workers',
   'cli/terminal',
   'cli/transfer',
+  'cli/world',
   'contract/tools',
+  'demo/clips',
   'deploy/broadcasts-on-nodes',
+  'deploy/channels-on-two-nodes',
+  'deploy/production',
   'deploy/recordings-on-nodes',
   'directory/churn',
   'disk/checkpoints',
   'disk/deadline',
+  'disk/failing-disk',
+  'disk/moved-store',
   'disk/planted-bugs',
   'domain/marker-export/readers',
   'events/backlog',
@@ -165,8 +172,11 @@ const LONG = [
   'ingest/nginx-rtmp',
   'ingest/node-media-server',
   'maintenance/clock-jumps',
+  'maintenance/crafted-backups',
   'maintenance/key-replacement',
+  'media/ffmpeg',
   'media/ffmpeg-outages',
+  'media/live-enemies',
   'media/live-formats',
   'media/long-recording',
   'media/mutations',
@@ -174,6 +184,9 @@ const LONG = [
   'site/login-flood',
   'site/odd-fields',
   'store/both-stores',
+  'store/campaign-kills',
+  'store/follow-counts',
+  'store/kill',
   'store/migration-under-load',
   'store/older-timeline',
   'store/partitioned-by-hand',
