@@ -39,5 +39,7 @@ test('the log-in works', async () => {
   await person.browse('/login')
   const { status } = await person.submit('/login', { login, password })
   expect(status).toBe(200)
-  expect((await person.browse('/studio')).html).toContain('Stream key')
+  const studio = await person.browse('/studio')
+  for (const part of ['Markers', `/studio/${login}/channel`]) expect(studio.html).toContain(part)
+  expect((await person.browse(`/studio/${login}/channel`)).html).toContain('Stream key')
 })

@@ -214,9 +214,12 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     expect(time).toBeLessThan(10)
     firstPictureAt = time - number / FRAMES_PER_SECOND
     const firstArrivedAt = await readArrival(await HlsPlayer.open(server.url, login))
-    const [stream] = await server.control('GET', `/streams?user_id=${user_id}`)
+    const { body } = await server.call({
+      path: `/helix/streams?user_id=${user_id}`,
+      token: server.world.client.app_token,
+    })
     // The time at which a stream started has no fractions of a second.
-    const expected = (firstArrivedAt - Date.parse(stream.started_at) - 500) / 1000
+    const expected = (firstArrivedAt - Date.parse(body.data[0].started_at) - 500) / 1000
     note(`first picture at ${firstPictureAt.toFixed(2)} s, by the live playlist ${expected.toFixed(2)} s`)
     expect(Math.abs(firstPictureAt - expected)).toBeLessThan(1)
     await look(page, 'channel-rewound')
