@@ -248,7 +248,7 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
 const together = files.filter(file => !ALONE.includes(file))
 const alone = files.filter(file => ALONE.includes(file))
 const runs: { code: number; report: string }[] = []
-if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + (isFull ? 3 : 2)))
+if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + 2))
 if (alone.length > 0) runs.push(await runFiles(alone, 1))
 await postgres?.stop()
 
