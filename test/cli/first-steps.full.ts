@@ -44,7 +44,7 @@ test.skipIf(!hasBrowser || !hasEncoder)('three pasted lines lead to a stream tha
         await Bun.sleep(100)
     }
     await page.goto(home)
-    expect(await page.locator(`.featured a[href="/${login}"]`).first().isVisible()).toBe(true)
+    expect(await page.locator(`main a[href="/${login}"]`).first().isVisible()).toBe(true)
   } finally {
     await browser.close()
     encoder.kill('SIGKILL')
