@@ -174,6 +174,7 @@ const LONG = [
   'maintenance/clock-jumps',
   'maintenance/crafted-backups',
   'maintenance/key-replacement',
+  'maintenance/postgres-backup',
   'media/ffmpeg',
   'media/ffmpeg-outages',
   'media/live-enemies',
