@@ -98,7 +98,7 @@ const CALLS_OF: Readonly<Record<string, ListCall>> = {
   'ListEntitlements id': { caller: operator, value: n => entitlementId(n) },
 }
 /** Answered from memory, or no list of rows. */
-const NOT_LOOKED_UP = /^GetStreams|redirect_uris$|scopes$|tags$|content_classification_labels$/
+const NOT_LOOKED_UP = /^GetStreams|redirect_uris$|links$|scopes$|tags$|content_classification_labels$/
 
 /** A call that takes longer than its deadline is rejected with Unavailable. One of several may, on a busy machine. */
 async function retried<T>(call: () => Promise<T>): Promise<T> {
