@@ -5,6 +5,14 @@ import { lazy } from '../src/kit/lazy.ts'
 import { Processes, type Served } from './load/processes.ts'
 import { type BenchWorld, makeWorld, type WorldSize } from './world/world.ts'
 
+/** What one server did under load, as medians of its rounds. */
+export interface LoadResult {
+  /** Microseconds of the server's processor time for each request. */
+  readonly cost: number
+  readonly perSecond: number
+  readonly p99: number
+}
+
 /** One row of a report. */
 export interface Result {
   readonly work: string
@@ -15,10 +23,16 @@ export interface Result {
   readonly details?: string
   readonly atLeast?: number
   readonly atMost?: number
+  /** Where servers were compared: the lowest and highest ratio of the rounds, and what both servers did. */
+  readonly spread?: readonly [number, number]
+  readonly strand?: LoadResult
+  readonly against?: LoadResult
 }
 
 export interface Measure {
   readonly name: string
+  /** The block of the README that shows its results. */
+  readonly block: string
   /** About how long it takes. */
   seconds(plan: Plan): number
   run(bench: Bench): Promise<readonly Result[]>
@@ -28,6 +42,7 @@ export interface Measure {
 export interface Pace {
   readonly rounds: number
   readonly seconds: number
+  /** Of Strand; others need less. */
   readonly warmUpSeconds: number
 }
 
@@ -35,9 +50,7 @@ export interface Plan {
   readonly size: WorldSize
   readonly pace: Pace
   readonly measures: readonly Measure[]
-  /** Of the measures that vary it. */
-  readonly connections: readonly number[]
-  /** Whether the report replaces the blocks of the README with the same names. */
+  /** Whether the results replace those in the README. */
   readonly write: boolean
 }
 
@@ -64,17 +77,22 @@ export class Bench {
     return made
   }
 
-  /** The world of the size that was asked for, as it was made. */
-  readonly world = lazy(() => this.makeWorld('world', this.plan.size))
-
-  /** That world with its server, where nearly everything is measured. */
+  /** The world of the size that was asked for, with its server, where operations are measured. */
   readonly ground = lazy(async (): Promise<Inhabited> => {
-    await this.pristine()
-    return this.inhabit(await this.world())
+    const world = await this.makeWorld('world', this.plan.size)
+    copyStore(world.storeFile, this.folder('usual'))
+    return this.inhabit(world)
   })
 
-  /** The store of that world before the server has it, for baselines that write. */
-  readonly pristine = lazy(async () => copyStore((await this.world()).storeFile, this.folder('pristine')))
+  /** The usual server on a copy of that world, as it was before the server had it. */
+  readonly usual = lazy(async (): Promise<Served> => {
+    const { world, strand } = await this.ground()
+    return this.processes.startUsualServer({
+      storeFile: join(this.folder('usual'), 'strand.db'),
+      masterKeys: world.secrets.masterKeys,
+      publicUrl: publicUrl(strand),
+    })
+  })
 
   makeWorld(name: string, size: WorldSize): Promise<BenchWorld> {
     return makeWorld(this.folder(name), size)
@@ -84,6 +102,9 @@ export class Bench {
     return { world, strand: await this.processes.startStrand(world.folder, world) }
   }
 }
+
+/** As Strand names itself when it listens on a loopback address. */
+export const publicUrl = ({ url }: Served): string => url.replace('127.0.0.1', 'localhost')
 
 /** A copy of a store that no process has open. */
 export function copyStore(storeFile: string, folder: string): string {

@@ -1,67 +1,64 @@
-/** The table of goals: what each piece of work was before, is now, and is to be. */
+/** The table of goals: what is asked of the work, and the result that is farthest from it. */
 import type { Measure, Result } from './bench.ts'
-import { bytes } from './measures/bytes.ts'
-import { imports } from './measures/imports.ts'
+import { goalOf, isReached, row, shown } from './format.ts'
+import { demo } from './measures/demo.ts'
+import { growth } from './measures/growth.ts'
+import { install } from './measures/install.ts'
+import { pages } from './measures/pages.ts'
 import { scenarioMeasure } from './measures/scenario.ts'
-import { starts, verbs } from './measures/starts.ts'
-import { streamChanges } from './measures/stream-changes.ts'
-import { goalOf, isReached, row, shown } from './report.ts'
+import { starts } from './measures/starts.ts'
 import { scenarios } from './scenarios/index.ts'
+import { BASELINES } from './scenarios/scenario.ts'
 
-const [BARE, LEAST] = ['of the bare server', 'of the least server']
-
-/** What it was, and the measures that it is about: all if none is named. Of their results those with a goal, and this unit. */
-type GoalRow = readonly [work: string, before: string, only: readonly string[], unit?: string]
-
-const DROPS = ['by-id', 'of-user', 'page'].map(each => `get-drops-entitlements-${each}`)
-
-const ROWS: readonly GoalRow[] = [
-  ['Every read, lowest and highest', `0.57 to 0.84 ${LEAST}`, [], LEAST],
-  ['GetStreams by one user, token sent', `0.30 ${BARE}`, ['get-streams-of-user'], BARE],
-  ['GetStreamMarkers, 20 of 200', `0.15 ${BARE}`, ['get-stream-markers'], BARE],
-  ['GetDropsEntitlements by id / by user and game / page of 20', `0.29 / 0.15 / 0.11 ${BARE}`, DROPS, BARE],
-  ['UpdateDropsEntitlements, 100 ids, audited', '0.39 of the update loop', ['update-drops-entitlements']],
-  ['CreateStreamMarker, one core / two cores', '1.23 of the marker loop', ['create-stream-marker']],
-  ['Bytes of a granted and fulfilled entitlement, SQLite / PostgreSQL', '1,845 / 2,272', [bytes.name]],
-  ['Import of entitlements, embedded store, lines/s', '4,700 to 8,800', [imports.name]],
-  ['Stream starts and ends per second, PostgreSQL, one node / three', '300', [streamChanges.name]],
-  ['`strand` verbs on a store with 20,000 live, s', '1 to 2', [verbs.name]],
-  ['Start with 100,000 live, ms', '1,100', [starts.name], 'ms with live streams'],
-]
-
-/** Starts come first, while nothing else runs; then what has another world. */
+/** Starts come first, while nothing else runs. */
 export const goalMeasures: readonly Measure[] = [
+  install,
   starts,
-  verbs,
-  imports,
-  bytes,
-  streamChanges,
-  ...scenarios.filter(({ goals }) => 'least server' in goals || 'update loop' in goals).map(scenarioMeasure),
+  ...scenarios.map(scenarioMeasure),
+  growth,
+  pages,
+  demo,
 ]
 
-export function goalTable(results: ReadonlyMap<string, readonly Result[]>): string {
-  return [
-    row(['Work', 'Before', 'Now', 'Goal', 'Command']),
-    row(['---', '---', '---', '---', '---']),
-    ...ROWS.map(([work, before, only, unit]) => {
-      const parts = (only.length > 0 ? only : [...results.keys()])
-        .flatMap(name => results.get(name) ?? [])
-        .filter(each => goalOf(each) !== '' && (unit ?? each.unit) === each.unit)
-      const command = only.length > 0 ? only.map(name => `--only ${name}`).join(' ') : '--goals'
-      const distinct = [...new Set(parts.map(goalOf))]
-      const limits = (distinct.length === 1 ? distinct : parts.map(goalOf)).join(' / ')
-      const now = only.length > 0 ? parts.map(valueIn).join(' / ') : endsOf(parts)
-      return row([work, before, now, limits, `\`npm run bench -- ${command}\``])
-    }),
-    '',
-  ].join('\n')
-}
+const { bare, least, usual } = BASELINES
+const byIds = (result: Result) => /100 ids/.test(result.work)
 
-/** What is reached stands out. */
-const valueIn = (each: Result) => (isReached(each) ? `**${shown(each)}**` : shown(each))
+/** Of all results those of one goal. */
+const ROWS: readonly (readonly [work: string, belongs: (result: Result) => boolean])[] = [
+  ['Top page of GetStreams', ({ unit, work }) => unit === bare && work.startsWith('GetStreams')],
+  ['Reads with a least server', result => result.unit === least && !byIds(result)],
+  ['GetUsers, GetChannelInformation by 100 ids', result => result.unit === least && byIds(result)],
+  ['Reads', ({ unit, atLeast = 0 }) => unit === usual && atLeast < 3],
+  ['Durable writes with 32 callers', ({ unit, atLeast = 0 }) => unit === usual && atLeast >= 3],
+  [
+    'Growth to 100,000 live streams and 1,000,000 entitlements',
+    ({ unit }) => unit === 'of the smallest world',
+  ],
+  ['A request of the demo', ({ unit }) => unit === 'of serve'],
+  ['A page of the site', ({ unit }) => unit === 'ms of CPU'],
+  ['A cached part of the site', ({ unit }) => unit === 'ms of CPU, cached'],
+  ['Start of a checkout, empty store', ({ unit }) => unit === 's from a checkout'],
+  ['Start of the package, empty store', ({ unit }) => unit === 's from the package'],
+  ['`npm install` with a warm cache', ({ unit }) => unit === 's of npm install'],
+]
 
-function endsOf(parts: readonly Result[]): string {
-  const ordered = parts.toSorted((a, b) => a.value - b.value)
-  const ends = [...ordered.slice(0, 1), ...ordered.slice(-1)]
-  return ends.map(each => `${valueIn(each)} (${each.work})`).join(' to ')
+export function goalTable(results: readonly Result[]): string {
+  const lines = ROWS.flatMap(([work, belongs]) => {
+    const parts = results.filter(each => goalOf(each) !== '' && belongs(each))
+    const [first] = parts
+    if (first === undefined) return []
+    // The worst one: farthest down where much is good, farthest up where little is.
+    const sign = first.atLeast === undefined ? -1 : 1
+    const ordered = parts.toSorted((a, b) => sign * (a.value - b.value))
+    const worst = ordered
+      .slice(0, 1)
+      .map(each => `${shown(each)}${parts.length > 1 ? ` (${each.work})` : ''}`)
+    const best = ordered.slice(1).slice(-1).map(shown)
+    const reached = parts.filter(isReached).length
+    const status = reached === parts.length ? 'reached' : `**${reached} of ${parts.length}**`
+    return [row([work, `${goalOf(first)} ${first.unit}`, [...worst, ...best].join(' to '), status])]
+  })
+  return [row(['Work', 'Goal', 'Measured', 'Status']), row(['---', '---', '---', '---']), ...lines, ''].join(
+    '\n',
+  )
 }

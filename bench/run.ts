@@ -2,122 +2,63 @@
  * `npm run bench`: Strand and what it is compared with on core 0, the load generators on core 1, in interleaved rounds. See
  * README.md.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runTool } from '../tools/run-tool.ts'
 import { runSteps } from '../tools/steps.ts'
 import { Bench, type Measure, type Plan, type Result } from './bench.ts'
-import { goalMeasures, goalTable } from './goals.ts'
+import { goalMeasures } from './goals.ts'
 import { LOAD_CORE, moveTo } from './load/processes.ts'
 import { requireWrk } from './load/wrk.ts'
-import { viewers, writers } from './measures/beside.ts'
-import { bytes } from './measures/bytes.ts'
 import { campaigns } from './measures/campaigns.ts'
-import { demo } from './measures/demo.ts'
 import { events } from './measures/events.ts'
-import { growth } from './measures/growth.ts'
-import { harness } from './measures/harness.ts'
-import { imports } from './measures/imports.ts'
-import { largeStore } from './measures/large-store.ts'
-import { nodes } from './measures/nodes.ts'
+import { layers } from './measures/layers.ts'
 import { overload } from './measures/overload.ts'
-import { scenarioMeasure } from './measures/scenario.ts'
-import { starts, verbs } from './measures/starts.ts'
 import { streamChanges } from './measures/stream-changes.ts'
 import { packaged, published, watched } from './measures/video.ts'
-import { publish, resultTable } from './report.ts'
-import { scenarios } from './scenarios/index.ts'
-import { SMALLEST } from './world/world.ts'
+import { publish } from './report.ts'
 
-/** Starts come before a server of the world is up: it would share the core. */
-const STANDARD: readonly Measure[] = [
-  starts,
-  verbs,
-  harness,
-  imports,
-  bytes,
+const ALL: readonly Measure[] = [
+  ...goalMeasures,
   streamChanges,
-  demo,
   events,
-  ...scenarios.map(scenarioMeasure),
-  writers,
-  viewers,
-  growth,
   overload,
   watched,
   packaged,
   published,
   campaigns,
+  layers,
 ]
-const ALL: readonly Measure[] = [...STANDARD, nodes, largeStore]
 
 const USAGE = `npm run bench -- [flags]
 
-  --goals              measure the table of goals: at most twelve minutes
+  --goals              measure the table of goals: about fifteen minutes
   --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: an impression, not a result
   --only <name>        measure only this; repeatable:
                        ${ALL.map(each => each.name).join('\n                       ')}
-  --streams <n>        live streams; default: 100000
-  --entitlements <n>   entitlements; default: ten per stream
-  --rounds <n>         number of rounds; default: 3
-  --seconds <n>        length of a round; default: 3
-  --connections <n,n>  of stream-changes; default: 32,200,600
-  --write              replace the block of bench/README.md that the run measures: goals, results, or that of --only`
+  --write              replace the values of these measures in bench/README.md and in the charts`
 
-/** With the blocks of the README that the run measures. */
-type BlockPlan = Plan & { readonly blocks: readonly string[] }
-
-function readPlan(words: readonly string[]): BlockPlan | 'help' {
-  const { values: flags } = parseArgs({
-    args: [...words],
-    options: {
-      goals: { type: 'boolean', default: false },
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
-      streams: { type: 'string' },
-      entitlements: { type: 'string' },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-      connections: { type: 'string' },
-      write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  const { goals, quick, only, write } = flags
-  if (flags.help) return 'help'
-  const number = (name: 'streams' | 'entitlements' | 'rounds' | 'seconds', standard: number, least = 1) => {
-    const value = Number(flags[name] ?? standard)
-    if (Number.isInteger(value) && value >= least) return value
-    throw new Error(`invalid --${name}: must be a whole number of at least ${least}`)
-  }
-  const unknown = only.filter(name => !ALL.some(each => each.name === name))
-  if (unknown.length > 0) throw new Error(`unknown --only: ${unknown.join(', ')}`)
-  if (goals && only.length > 0) throw new Error('--goals cannot be combined with --only')
-  const streams = number('streams', quick ? 2000 : 100_000, SMALLEST.streams)
-  const standard = goals ? goalMeasures : STANDARD
-  const blocks = goals ? ['goals', 'results'] : [only[0] ?? 'results']
-  if (write) requireBlocks(blocks)
-  return {
-    blocks,
-    size: { streams, entitlements: number('entitlements', 10 * streams, SMALLEST.entitlements) },
-    pace: {
-      rounds: number('rounds', quick ? 2 : 3),
-      seconds: number('seconds', quick ? 1 : 3),
-      warmUpSeconds: quick ? 1 : 8,
-    },
-    connections: (flags.connections ?? (quick ? '200' : '32,200,600')).split(',').map(Number),
-    measures: only.length === 0 ? standard : ALL.filter(({ name }) => only.includes(name)),
-    write,
-  }
+const SMALL = {
+  size: { streams: 2000, entitlements: 20_000 },
+  pace: { rounds: 2, seconds: 1, warmUpSeconds: 1 },
+}
+const FULL = {
+  size: { streams: 100_000, entitlements: 1_000_000 },
+  pace: { rounds: 3, seconds: 2, warmUpSeconds: 6 },
 }
 
-/** Known before an hour of measuring. */
-function requireBlocks(names: readonly string[]): void {
-  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
-  for (const name of names)
-    if (!readme.includes(`<!-- ${name} -->`))
-      throw new Error(`--write: no block <!-- ${name} --> in bench/README.md`)
+function readPlan(words: readonly string[]): Plan | 'help' {
+  const flag = { type: 'boolean', default: false } as const
+  const only = { type: 'string' as const, multiple: true as const, default: [] as string[] }
+  const options = { goals: flag, quick: flag, only, write: flag, help: flag }
+  const { values } = parseArgs({ args: [...words], options })
+  if (values.help) return 'help'
+  const unknown = values.only.filter(name => !ALL.some(each => each.name === name))
+  if (unknown.length > 0) throw new Error(`unknown --only: ${unknown.join(', ')}`)
+  const named = ALL.filter(({ name }) => values.only.includes(name))
+  if (values.goals && named.length > 0) throw new Error('--goals cannot be combined with --only')
+  if (values.quick && values.write) throw new Error('--quick cannot be combined with --write')
+  const measures = values.goals ? goalMeasures : named.length > 0 ? named : ALL
+  return { ...(values.quick ? SMALL : FULL), measures, write: values.write }
 }
 
 process.exit(
@@ -131,21 +72,22 @@ process.exit(
       moveTo(LOAD_CORE, process.pid)
       const bench = new Bench(plan, folder)
       lifetime.onClose(() => bench.processes.stopAll())
-      const found = new Map<string, readonly Result[]>()
+      const measured: [Measure, readonly Result[]][] = []
       const steps = plan.measures.map(measure => ({
         name: measure.name,
         seconds: measure.seconds(plan),
+        // What has been measured is worth keeping when another measure fails.
         run: async () => {
-          found.set(measure.name, await measure.run(bench))
+          const results = await measure
+            .run(bench)
+            .catch(error => console.error(`bench: ${measure.name}:`, error))
+          if (results) measured.push([measure, results])
           await bench.processes.stopDatabases()
         },
       }))
       await runSteps(steps, progress => console.error(`bench: ${progress}`))
-      const results = [...found.values()].flat()
-      const tableOf = (block: string) => (block === 'goals' ? goalTable(found) : resultTable(results))
-      const tables = Object.fromEntries(plan.blocks.map(block => [block, tableOf(block)]))
-      publish(plan, tables, results)
-      return 0
+      publish(plan, measured)
+      return measured.length === steps.length ? 0 : 1
     },
   }),
 )

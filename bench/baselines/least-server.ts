@@ -8,20 +8,13 @@
 import { Cursors } from '../../src/http/endpoint/cursor.ts'
 import { commonHeaders } from '../../src/http/responses/response-headers.ts'
 import { KeyRing, parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
-import { knowCallers } from './least/callers.ts'
-import { createStreamMarker } from './least/create-stream-marker.ts'
-import { getDropsEntitlements } from './least/get-drops-entitlements.ts'
-import { getFollowedStreams } from './least/get-followed-streams.ts'
-import { getStreamKey } from './least/get-stream-key.ts'
-import { getStreamMarkers } from './least/get-stream-markers.ts'
-import { getStreams } from './least/get-streams.ts'
-import type { LeastOperation } from './least/operation.ts'
-import { LeastReader } from './least/reader.ts'
-import { sendHeartbeat } from './least/send-heartbeat.ts'
+import { knowCallers, type LeastOperation, openReader } from './least/operation.ts'
+import * as rows from './least/rows.ts'
+import { getFollowedStreams, getStreams } from './least/streams.ts'
 import { readPlan } from './plan.ts'
 
 export interface LeastPlan {
-  /** Method and path. */
+  /** Its path. */
   readonly operation: string
   readonly storeFile: string
   /** In the form of STRAND_MASTER_KEYS. */
@@ -31,18 +24,18 @@ export interface LeastPlan {
 }
 
 const OPERATIONS: Readonly<Record<string, LeastOperation>> = {
-  'GET /helix/streams': getStreams,
-  'GET /helix/streams/followed': getFollowedStreams,
-  'GET /helix/streams/key': getStreamKey,
-  'GET /helix/streams/markers': getStreamMarkers,
-  'GET /helix/entitlements/drops': getDropsEntitlements,
-  'POST /helix/streams/markers': createStreamMarker,
-  'POST /playback/heartbeat': sendHeartbeat,
+  '/helix/streams': getStreams,
+  '/helix/streams/followed': getFollowedStreams,
+  '/helix/streams/key': rows.getStreamKey,
+  '/helix/streams/markers': rows.getStreamMarkers,
+  '/helix/entitlements/drops': rows.getDropsEntitlements,
+  '/helix/users': rows.getUsers,
+  '/helix/channels': rows.getChannelInformation,
 }
 
 const { operation, storeFile, masterKeys, publicUrl } = readPlan<LeastPlan>()
 const ring = new KeyRing(parseMasterKeys(masterKeys) ?? [])
-const reader = new LeastReader(storeFile)
+const reader = openReader(storeFile)
 const open = OPERATIONS[operation]
 if (open === undefined) throw new Error(`the least server does not know ${operation}`)
 const answer = await open({ storeFile, publicUrl, ring, cursors: new Cursors(ring), reader })
@@ -69,8 +62,7 @@ const { port } = Bun.serve({
     const caller = findCaller(headers)
     if (caller === 'invalid') return new Response(null, { status: 401 })
     const question = url.indexOf('?')
-    const body = answer(question < 0 ? '' : url.slice(question + 1), caller, request)
-    return typeof body === 'string' ? respond(body, requestId) : body.then(text => respond(text, requestId))
+    return respond(answer(question < 0 ? '' : url.slice(question + 1), caller), requestId)
   },
   error: () => new Response(null, { status: 400 }),
 })

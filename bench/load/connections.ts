@@ -1,8 +1,6 @@
 /**
- * The load generator for everything that wrk cannot do: requests that depend on the connection, a fixed rate, and the time
- * of each answer. It runs in this process. With a rate, every request has a time at which it is due, and its latency counts
- * from then, not from when a connection was free for it: else a server that stands still for a second would have given one
- * slow answer and not thousands (coordinated omission).
+ * The load generator for everything that wrk cannot do: requests that depend on the connection, and the time of each answer.
+ * It runs in this process.
  */
 import type { Socket } from 'bun'
 import { type BenchRequest, requestBytes } from './request.ts'
@@ -12,39 +10,28 @@ export interface ConnectionsLoad {
   readonly seconds: number
   /** The requests of each connection, sent in a circle. */
   readonly circles: readonly (readonly BenchRequest[])[]
-  /** Of all connections; as many as are answered if left out. */
-  readonly perSecond?: number
-  /** Answers other than 2xx are counted; otherwise they are errors. */
-  readonly countsRejected?: boolean
 }
 
-/** Sends until the time is over, and gives how many per second were answered with 2xx. */
+/** Sends until the time is over. Gives how many per second were answered with 2xx, and how many answers were 503. */
 export async function sendAround(
-  { url, seconds, circles, perSecond, countsRejected = false }: ConnectionsLoad,
-  onAnswer: (milliseconds: number) => void = () => undefined,
-  onRejected: (milliseconds: number) => void = () => undefined,
+  { url, seconds, circles }: ConnectionsLoad,
+  onAnswer: (milliseconds: number, isGood: boolean) => void = () => undefined,
 ): Promise<{ rejected: number; perSecond: number }> {
   const address = new URL(url)
   const began = performance.now()
   let [answered, rejected] = [0, 0]
-  const sendOn = async (circle: readonly BenchRequest[], index: number) => {
+  const sendOn = async (circle: readonly BenchRequest[]) => {
     const connection = await HttpConnection.open(address)
     const requests = circle.map(each => requestBytes(address, each))
     for (let turn = 0; performance.now() - began < seconds * 1000; turn++) {
-      let due = performance.now()
-      if (perSecond !== undefined) {
-        due = began + ((turn * circles.length + index) * 1000) / perSecond
-        if (due > performance.now()) await Bun.sleep(due - performance.now())
-      }
+      const asked = performance.now()
       const place = turn % requests.length
-      const { status, body } = await connection.ask(requests[place] ?? Buffer.alloc(0))
-      if (status >= 200 && status < 300) {
-        onAnswer(performance.now() - due)
-        answered += 1
-      } else if (countsRejected) {
-        onRejected(performance.now() - due)
-        rejected += 1
-      } else throw new Error(`${circle[place]?.path} answered ${status}: ${body()}`)
+      const { status, text } = await connection.ask(requests[place] ?? Buffer.alloc(0))
+      const isGood = status >= 200 && status < 300
+      if (!isGood && status !== 503) throw new Error(`${circle[place]?.path} answered ${status}: ${text()}`)
+      if (isGood) answered += 1
+      else rejected += 1
+      onAnswer(performance.now() - asked, isGood)
     }
     connection.close()
   }
@@ -52,35 +39,35 @@ export async function sendAround(
   return { rejected, perSecond: answered / ((performance.now() - began) / 1000) }
 }
 
-/** The body is read when it is asked for: most are not looked at. */
-type RawAnswer = Readonly<{ status: number; body(): string }>
+/** Deals requests out to so many connections. */
+export function deal(requests: readonly BenchRequest[], connections: number): BenchRequest[][] {
+  return Array.from({ length: connections }, (_, n) =>
+    requests.filter((__, index) => index % connections === n),
+  )
+}
 
-const NOTHING = Buffer.alloc(0)
-const STATUS_AT = 'HTTP/1.1 '.length
+/** The body is joined when it is asked for: most are not looked at. */
+type RawAnswer = Readonly<{ status: number; bytes: number; text(): string }>
 
 /**
  * One kept-alive connection that asks one thing at a time. `fetch` opens and closes connections as it likes; here their
  * number is fixed, and the time of an answer is that of its last byte.
  */
-class HttpConnection {
+export class HttpConnection {
   #socket: Socket | undefined
-  #unsent: Uint8Array = NOTHING
-  #received: Buffer = NOTHING
+  #unsent: Uint8Array = Buffer.alloc(0)
+  #chunks: Buffer[] = []
+  #received = 0
+  /** Of the answer that is being received, once its headers are complete. */
+  #head: Readonly<{ status: number; length: number; end: number }> | undefined
   #waiting = Promise.withResolvers<RawAnswer>()
 
   static async open({ hostname, port }: URL): Promise<HttpConnection> {
     const connection = new HttpConnection()
     const broken = () => connection.#waiting.reject(new Error('a connection broke'))
-    connection.#socket = await Bun.connect({
-      hostname,
-      port: Number(port),
-      socket: {
-        data: (_, chunk) => connection.#take(chunk),
-        drain: () => connection.#send(),
-        close: broken,
-        error: broken,
-      },
-    })
+    const data = (_: Socket, chunk: Buffer) => connection.#take(chunk)
+    const handlers = { data, drain: () => connection.#send(), close: broken, error: broken }
+    connection.#socket = await Bun.connect({ hostname, port: Number(port), socket: handlers })
     connection.#socket.setNoDelay(true)
     return connection
   }
@@ -102,18 +89,26 @@ class HttpConnection {
   }
 
   #take(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
-    const headEnd = this.#received.indexOf('\r\n\r\n')
-    if (headEnd < 0) return
-    const head = this.#received.toString('latin1', 0, headEnd)
-    const status = Number(head.slice(STATUS_AT, STATUS_AT + 3))
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-    if (length === undefined && status !== 204) throw new Error(`an answer without a length:\n${head}`)
-    const bodyStart = headEnd + 4
-    const end = bodyStart + Number(length ?? 0)
-    if (this.#received.length < end) return
-    const whole = this.#received
-    this.#received = NOTHING
-    this.#waiting.resolve({ status, body: () => whole.toString('utf8', bodyStart, end) })
+    this.#chunks.push(chunk)
+    this.#received += chunk.length
+    this.#head ??= readHead(this.#chunks)
+    if (this.#head === undefined || this.#received < this.#head.end) return
+    const [{ status, length, end }, chunks] = [this.#head, this.#chunks]
+    this.#head = undefined
+    this.#chunks = []
+    this.#received = 0
+    const text = () => Buffer.concat(chunks).toString('utf8', end - length, end)
+    this.#waiting.resolve({ status, bytes: length, text })
   }
+}
+
+function readHead(chunks: readonly Buffer[]) {
+  const bytes = Buffer.concat(chunks)
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  if (headEnd < 0) return undefined
+  const head = bytes.toString('latin1', 0, headEnd)
+  const status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length === undefined && status !== 204) throw new Error(`an answer without a length:\n${head}`)
+  return { status, length: Number(length ?? 0), end: headEnd + 4 + Number(length ?? 0) }
 }

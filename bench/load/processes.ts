@@ -1,19 +1,17 @@
 /** The processes of a run. Each is pinned to a core, and all of them end with the run. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ALLOCATOR, bunWords, programFile } from '../../bin/runtime.js'
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/store/postgres.ts'
+import type { UsualPlan } from '../baselines/usual-server/operations.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
-import { makePackageFolder } from './package-folder.ts'
-import { PeakMemory } from './usage.ts'
+import { installUsualModules, makePackageFolder, ROOT } from './programs.ts'
 
-export const SERVER_CORE = '0'
+const SERVER_CORE = '0'
 /** Also the core of this process, which generates some of the load. */
 export const LOAD_CORE = '1'
 export const ALL_CORES = '0-1023'
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAX_WAIT_MILLISECONDS = 10_000
 /** Limits are on, as people run it, and so high that a load generator does not meet them. */
 const NEVER_MET = '999999999'
@@ -38,6 +36,8 @@ export interface StrandOptions {
   readonly core?: string
   /** Another command than `serve`. */
   readonly command?: readonly string[]
+  /** The folder that Node launches it from, as people do, if it is not started as the launcher of the package does. */
+  readonly launchedFrom?: string
 }
 
 export class Processes {
@@ -65,37 +65,40 @@ export class Processes {
     return text
   }
 
+  startUsualServer(plan: Omit<UsualPlan, 'modules'>): Promise<Served> {
+    const { modules, node } = installUsualModules()
+    return this.startBaseline('usual-server/server', { ...plan, modules }, node)
+  }
+
   /** A script of `baselines/` with its plan, as a server that prints its port when it is ready. */
-  async startBaseline(script: string, plan: object): Promise<Served> {
+  async startBaseline(script: string, plan: object, runtime = process.execPath): Promise<Served> {
+    const planFile = join(this.#folder, `plan-${performance.now()}.json`)
+    writeFileSync(planFile, JSON.stringify(plan))
     const began = performance.now()
-    const child = this.#spawn(SERVER_CORE, this.#baseline(script, plan), 'inherit')
+    const child = this.#spawn(SERVER_CORE, [runtime, `bench/baselines/${script}.ts`, planFile], 'inherit')
     const { value } = await child.stdout.getReader().read()
     const port = new TextDecoder().decode(value).trim()
     const milliseconds = performance.now() - began
     return { url: `http://127.0.0.1:${port}`, pid: child.pid, milliseconds, stop: () => this.#stop(child) }
   }
 
-  /** The same for one that prints its result as JSON and ends. */
-  async runBaseline<Result>(script: string, plan: object): Promise<Result> {
-    return JSON.parse(await this.output(SERVER_CORE, this.#baseline(script, plan)))
-  }
-
-  #baseline(script: string, plan: object): string[] {
-    const planFile = join(this.#folder, `${script}-${performance.now()}.json`)
-    writeFileSync(planFile, JSON.stringify(plan))
-    return [process.execPath, `bench/baselines/${script}.ts`, planFile]
-  }
-
   /** Strand with default settings, except that no limit is met. Its log is in a file of the run. */
   async startStrand(folder: string, options: StrandOptions = {}): Promise<Served> {
-    const { secrets, databaseUrl, settings, core = SERVER_CORE, command = ['serve'] } = options
+    const { secrets, databaseUrl, settings, core = SERVER_CORE, command = ['serve'], launchedFrom } = options
     const listen = `127.0.0.1:${await freePort()}`
-    const words = this.#strand(...command, '--data', folder, '--listen', listen)
+    // As the launcher of the package starts it.
+    const started = [process.execPath, ...bunWords(this.packageFolder), programFile(this.packageFolder)]
+    const program = launchedFrom === undefined ? started : ['node', join(launchedFrom, 'bin/strand.js')]
+    const words = [...program, ...command, '--data', folder, '--listen', listen]
+    const log = Bun.file(join(this.#folder, 'strand.log'))
     const began = performance.now()
-    const child = this.#spawn(core, words, this.#log, {
+    const child = this.#spawn(core, words, log, {
       ...Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, NEVER_MET])),
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-      ...(secrets !== undefined && settingsOf(secrets)),
+      ...(secrets && {
+        STRAND_MASTER_KEYS: secrets.masterKeys,
+        STRAND_OPERATOR_TOKEN: secrets.operatorToken,
+      }),
       ...settings,
     })
     const url = `http://${listen}`
@@ -105,31 +108,10 @@ export class Processes {
       const milliseconds = performance.now() - began
       if (answer?.ok) return { url, pid: child.pid, milliseconds, stop: () => this.#stop(child) }
       if (child.exitCode !== null || milliseconds > 6 * MAX_WAIT_MILLISECONDS) {
-        throw new Error(`Strand did not start: ${await this.#log.text()}`)
+        throw new Error(`Strand did not start: ${await log.text()}`)
       }
       await Bun.sleep(2)
     }
-  }
-
-  /**
-   * Runs a command of `strand` on a store to its end, on all cores, and watches it. Launched by Node, as people run it, the
-   * memory is that of Node.
-   */
-  async runStrand(
-    { folder, secrets }: Pick<BenchWorld, 'folder' | 'secrets'>,
-    words: readonly string[],
-    { launched = false } = {},
-  ): Promise<{ seconds: number; megabytes: number }> {
-    const program = launched
-      ? ['node', join(this.packageFolder, 'bin/strand.js'), ...words]
-      : this.#strand(...words)
-    const began = performance.now()
-    const child = this.#spawn(ALL_CORES, [...program, '--data', folder], this.#log, settingsOf(secrets))
-    const peak = new PeakMemory(child.pid)
-    const code = await child.exited
-    const seconds = (performance.now() - began) / 1000
-    if (code !== 0) throw new Error(`strand ${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
-    return { seconds, megabytes: peak.end() }
   }
 
   /** A PostgreSQL that waits for the disk, on all cores, with a copy of the world. It ends with the measure. */
@@ -141,16 +123,6 @@ export class Processes {
     this.#databases.push(database)
     await copyWorld(storeFile, database.url)
     return database.url
-  }
-
-  /** As the launcher of the package starts it. */
-  #strand(...words: readonly string[]): string[] {
-    return [process.execPath, ...bunWords(this.packageFolder), programFile(this.packageFolder), ...words]
-  }
-
-  /** What Strand prints. */
-  get #log(): Bun.BunFile {
-    return Bun.file(join(this.#folder, 'strand.log'))
   }
 
   async stopAll(): Promise<void> {
@@ -195,8 +167,4 @@ export class Processes {
 /** Moves a running process with all its threads. */
 export function moveTo(cores: string, pid: number): void {
   Bun.spawnSync(['taskset', '--all-tasks', '--cpu-list', '--pid', cores, String(pid)])
-}
-
-function settingsOf({ masterKeys, operatorToken }: Secrets): Settings {
-  return { STRAND_MASTER_KEYS: masterKeys, STRAND_OPERATOR_TOKEN: operatorToken }
 }

@@ -6,13 +6,16 @@ export interface BenchRequest {
   readonly body?: unknown
   /** The address of the caller, for a server that trusts this one as its proxy. */
   readonly from?: string
+  /** As browsers ask for a page. */
+  readonly isBrowser?: boolean
 }
 
-export function headersOf({ token, body, from }: BenchRequest): Record<string, string> {
+export function headersOf({ token, body, from, isBrowser }: BenchRequest): Record<string, string> {
   return {
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     ...(from !== undefined && { 'X-Forwarded-For': from }),
+    ...(isBrowser && { Accept: 'text/html', 'Accept-Encoding': 'gzip, br' }),
   }
 }
 

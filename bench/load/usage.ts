@@ -1,6 +1,5 @@
 /** What Linux reports about a process from outside. Nothing here asks the process itself. */
 import { existsSync, readFileSync } from 'node:fs'
-import { SQL } from 'bun'
 
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100
@@ -20,14 +19,6 @@ export function processorSecondsOf(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [inProgram, inSystem] = [Number(fields[14 - 3]), Number(fields[15 - 3])]
   return (inProgram + inSystem) / TICKS_PER_SECOND
-}
-
-/** How much a PostgreSQL has written to its log since it was created: what standbys receive. */
-export async function walBytesOf(databaseUrl: string): Promise<number> {
-  const client = new SQL(databaseUrl, { max: 1 })
-  const [row] = await client.unsafe("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes")
-  await client.close()
-  return Number(row.bytes)
 }
 
 /** Looks at the private memory of a process ten times a second, and remembers the most. */

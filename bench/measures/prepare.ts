@@ -54,6 +54,6 @@ export async function askBytes({ url }: Served, request: BenchRequest): Promise<
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const bytes = Buffer.from(await answer.arrayBuffer())
-  if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${bytes}`)
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${bytes}`)
   return bytes
 }

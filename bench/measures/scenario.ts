@@ -1,108 +1,74 @@
-/** A scenario compared with each of its baselines. */
+/** A scenario compared with each of its baselines, by the processor time of a request. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LoopPlan } from '../baselines/bare-loop.ts'
 import type { BarePlan } from '../baselines/bare-server.ts'
 import type { LeastPlan } from '../baselines/least-server.ts'
-import { type Bench, copyStore, type Inhabited, type Measure } from '../bench.ts'
-import { ALL_CORES, moveTo, SERVER_CORE, type Served } from '../load/processes.ts'
-import type { Baseline, Scenario } from '../scenarios/scenario.ts'
-import { updateBatches } from '../world/world.ts'
+import { type Bench, type Measure, publicUrl } from '../bench.ts'
+import { BASELINES, type Baseline, type Scenario } from '../scenarios/scenario.ts'
 import { type Prepared, prepare, requireSameAnswers } from './prepare.ts'
-import { inTurns, loadOn, type Round, ratioOf, type Side, secondsOfTurns } from './rounds.ts'
+import { compareCosts, inTurns, loadOn, type Side, secondsOfTurns } from './rounds.ts'
+
+/** Constant answers need next to none; the others are warm from the operations before, or little code. */
+const WARM_UP: Record<Baseline, number> = { usual: 0.6, least: 0.6, bare: 0.2 }
 
 export function scenarioMeasure(scenario: Scenario): Measure {
-  const goals = Object.entries(scenario.goals) as [Baseline, number | undefined][]
+  const baselines = (Object.keys(BASELINES) as Baseline[]).filter(name => name in scenario.goals)
   return {
     name: scenario.name,
-    seconds: ({ pace }) => secondsOfTurns(pace, goals.length + (scenario.onAllCores ? 2 : 1)),
+    block: 'operations',
+    seconds: ({ pace }) => secondsOfTurns(pace, 1 + baselines.length),
     run: async bench => {
-      const ground = await bench.ground()
-      const prepared = await prepare(ground.world, ground.strand, scenario)
-      const servers: Served[] = []
-      const sides: Side[] = []
-      for (const [baseline] of goals) {
-        if (isLoop(baseline)) sides.push(await loop(bench, ground, baseline))
-        else {
-          const server = await startBaseline(bench, ground, scenario, baseline, prepared)
-          servers.push(server)
-          sides.push(loadOn(bench, server, prepared))
-        }
+      const { world, strand } = await bench.ground()
+      const prepared = await prepare(world, strand, scenario)
+      const sides: Side[] = [loadOn(bench, strand, prepared)]
+      const stops: (() => Promise<void>)[] = []
+      for (const baseline of baselines) {
+        const server = await startBaseline(bench, scenario, baseline, prepared)
+        let sent = prepared
+        if (baseline === 'least') await requireSameAnswers(server, scenario, prepared)
+        if (baseline === 'usual') {
+          // It has cursors that differ.
+          sent = await prepare(world, server, scenario)
+          requireEqualAnswers(prepared, sent)
+        } else stops.push(() => server.stop())
+        sides.push(loadOn(bench, server, sent, WARM_UP[baseline]))
       }
-      const strand = loadOn(bench, ground.strand, prepared)
-      sides.push(strand)
-      if (scenario.onAllCores) sides.push(onAllCores(ground.strand, strand))
-      const rounds = await inTurns(bench.plan.pace, sides)
-      for (const server of servers) await server.stop()
-      const { work } = scenario
-      return goals.flatMap(([baseline, atLeast], index) => {
-        const compare = (name: string, side: readonly Round[] = []) => ({
-          ...ratioOf(name, 'perSecond', side, rounds[index] ?? [], `the ${baseline}`),
-          ...(atLeast !== undefined && { atLeast }),
-        })
-        const one = compare(work, rounds[goals.length])
-        if (!scenario.onAllCores || atLeast === undefined) return [one]
-        return [one, compare(`${work}, on all cores`, rounds[goals.length + 1])]
+      const [ofStrand = [], ...others] = await inTurns(bench.plan.pace, sides)
+      for (const stop of stops) await stop()
+      return baselines.map((baseline, n) => {
+        const atLeast = scenario.goals[baseline]
+        const result = compareCosts(scenario.work, ofStrand, others[n] ?? [], BASELINES[baseline])
+        return { ...result, ...(atLeast !== undefined && { atLeast }) }
       })
     },
   }
 }
 
-const isLoop = (baseline: Baseline): baseline is LoopPlan['work']['kind'] => baseline.endsWith(' loop')
-
-/** The threads of the server may then run on the core of the load as well. */
-function onAllCores({ pid }: Served, side: Side): Side {
-  return async seconds => {
-    moveTo(ALL_CORES, pid)
-    const round = await side(seconds)
-    moveTo(SERVER_CORE, pid)
-    return round
+async function startBaseline(bench: Bench, { name }: Scenario, baseline: Baseline, prepared: Prepared) {
+  if (baseline === 'usual') return bench.usual()
+  if (baseline === 'bare') {
+    const bodyFile = join(bench.folder(name), 'body')
+    writeFileSync(bodyFile, prepared.body)
+    return bench.processes.startBaseline('bare-server', { bodyFile } satisfies BarePlan)
   }
-}
-
-async function startBaseline(
-  bench: Bench,
-  ground: Inhabited,
-  scenario: Scenario,
-  baseline: Baseline,
-  prepared: Prepared,
-): Promise<Served> {
-  if (baseline === 'least server') return startLeastServer(bench, ground, scenario, prepared)
-  const bodyFile = join(bench.folder(scenario.name), 'body')
-  writeFileSync(bodyFile, prepared.body)
-  return bench.processes.startBaseline('bare-server', { bodyFile } satisfies BarePlan)
-}
-
-/** Reads from the store that Strand has; what it is to write, it writes to a copy of that. */
-async function startLeastServer(
-  bench: Bench,
-  { world, strand }: Inhabited,
-  scenario: Scenario,
-  prepared: Prepared,
-): Promise<Served> {
-  const { method = 'GET', path = '' } = prepared.requests[0] ?? {}
-  const plan: LeastPlan = {
-    operation: `${method} ${path.replace(/\?.*/, '')}`,
-    storeFile: method === 'GET' ? world.storeFile : await copyOfStore(bench, 'least'),
+  const { world, strand } = await bench.ground()
+  return bench.processes.startBaseline('least-server', {
+    operation: prepared.requests[0]?.path.replace(/\?.*/, '') ?? '',
+    storeFile: world.storeFile,
     masterKeys: world.secrets.masterKeys,
-    // As Strand names itself when it listens on a loopback address.
-    publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
+    publicUrl: publicUrl(strand),
+  } satisfies LeastPlan)
+}
+
+/** The same answers, but for cursors, and for the ids and times of what was created. */
+function requireEqualAnswers({ samples }: Prepared, { samples: others }: Prepared): void {
+  for (const [n, { request, answer }] of samples.entries()) {
+    if (request.method === 'POST') continue
+    const other = others[n]?.answer ?? Buffer.alloc(0)
+    const [expected, found] = [answer, other].map(bytes =>
+      JSON.parse(bytes.toString(), (key, value) => (key === 'cursor' ? typeof value : value)),
+    )
+    if (!Bun.deepEquals(expected, found))
+      throw new Error(`${request.path} was answered otherwise: ${other.toString('utf8', 0, 1000)}`)
   }
-  const server = await bench.processes.startBaseline('least-server', plan)
-  await requireSameAnswers(server, scenario, prepared)
-  return server
-}
-
-/** The store as it was before the server wrote to it. */
-async function copyOfStore(bench: Bench, name: string): Promise<string> {
-  return copyStore(await bench.pristine(), bench.folder(name))
-}
-
-async function loop(bench: Bench, { world }: Inhabited, kind: LoopPlan['work']['kind']): Promise<Side> {
-  const file = await copyOfStore(bench, kind)
-  const work: LoopPlan['work'] =
-    kind === 'marker loop'
-      ? { kind, videoIds: world.marking.map(each => each.videoId) }
-      : { kind, batches: updateBatches(world) }
-  return seconds => bench.processes.runBaseline('bare-loop', { file, seconds, work } satisfies LoopPlan)
 }

@@ -1,4 +1,4 @@
-import { entitlementReads, updateDropsEntitlements } from './entitlements.ts'
+import { entitlementReads, entitlementWrites } from './entitlements.ts'
 import type { Scenario } from './scenario.ts'
 import { createStreamMarker, streamReads } from './streams.ts'
 import { userReads } from './users.ts'
@@ -9,5 +9,5 @@ export const scenarios: readonly Scenario[] = [
   ...entitlementReads,
   ...userReads,
   createStreamMarker,
-  updateDropsEntitlements,
+  ...entitlementWrites,
 ]

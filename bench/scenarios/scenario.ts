@@ -1,14 +1,18 @@
 import type { BenchRequest } from '../load/request.ts'
 import type { BenchWorld } from '../world/world.ts'
 
-/**
- * What a scenario is compared with: the bare server, the least server, or a bare SQLite loop on the same disk that commits
- * one marker or one batch of entitlements at a time.
- */
-export type Baseline = 'bare server' | 'least server' | 'marker loop' | 'update loop'
+/** What a scenario is compared with, and the units of results. */
+export const BASELINES = {
+  usual: 'times the usual server',
+  least: 'of the least server',
+  bare: 'of the bare server',
+} as const
+export type Baseline = keyof typeof BASELINES
 
-/** The goal of every read that the least server has. */
-export const OF_LEAST = 0.85
+/** The goals of reads, and of durable writes. */
+export const READ = { usual: 1.5, bare: undefined }
+export const READ_WITH_LEAST = { ...READ, least: 0.6 }
+export const WRITE = { usual: 3, bare: undefined }
 
 /** Asks the server while a scenario is prepared, for cursors that only it can make. */
 export type AskServer = (request: BenchRequest) => Promise<AnsweredPage>
@@ -23,14 +27,12 @@ interface AnsweredPage {
 export interface Scenario {
   readonly name: string
   readonly work: string
-  /** The baselines, each with the least ratio of Strand's requests/s to theirs; undefined where no goal is set. */
+  /**
+   * The baselines, each with the least ratio of its processor time for a request to Strand's; undefined where no goal is set.
+   */
   readonly goals: Readonly<Partial<Record<Baseline, number | undefined>>>
   /** The size of the world matters to it: it is also measured in a small one. */
   readonly grows?: boolean
-  /** It is also measured while 32 connections write. */
-  readonly besideWriters?: boolean
-  /** It is also measured with the writer thread on another core than the rest of the server. */
-  readonly onAllCores?: boolean
   prepare(world: BenchWorld, ask: AskServer): Promise<readonly BenchRequest[]>
   /** What an answer must look like to count as the work. */
   isRight(answer: AnsweredPage): boolean

@@ -16,7 +16,7 @@ import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 
 const TOKEN_SECONDS = 24 * 3600
-export const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
+const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
 const FIRST_ID = 140_000_000
 const FIRST_GAME = 30_000
 const GAMES = 500
@@ -82,7 +82,7 @@ export interface BenchWorld {
   readonly batches: readonly (readonly string[])[]
 }
 
-export type Holding = Readonly<{ id: string; user_id: string; game_id: string }>
+type Holding = Readonly<{ id: string; user_id: string; game_id: string }>
 
 export async function makeWorld(folder: string, size: WorldSize): Promise<BenchWorld> {
   const storeFile = join(folder, 'strand.db')
@@ -280,8 +280,8 @@ function sampleEntitlements(db: Sqlite, { entitlements: count }: WorldSize) {
 }
 
 /** Every batch set to one status, then every batch to the other: each update changes all of its rows. */
-export function updateBatches({ batches }: Pick<BenchWorld, 'batches'>) {
+export function updateBatches({ batches }: Pick<BenchWorld, 'batches'>, idsPerCall: number) {
   const all = (fulfillment_status: string) =>
-    batches.map(entitlement_ids => ({ entitlement_ids, fulfillment_status }))
+    batches.map(ids => ({ entitlement_ids: ids.slice(0, idsPerCall), fulfillment_status }))
   return [...all('FULFILLED'), ...all('CLAIMED')]
 }

@@ -1,0 +1,108 @@
+/**
+ * The processor time of a request as a chart: a row for each operation, and in it the bare server, Strand and the usual
+ * server on a logarithmic scale. One file for light and dark pages.
+ */
+import { writeFileSync } from 'node:fs'
+import type { Result } from './bench.ts'
+import { BASELINES } from './scenarios/scenario.ts'
+
+const WIDTH = 1000
+const LABELS = 296
+const PLOT = { left: LABELS + 14, right: WIDTH - 128 }
+const TOP = 92
+const ROW = 30
+const TICKS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+
+const STYLE = `
+    text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: #1f2328 }
+    .title { font-size: 17px; font-weight: 600 }
+    .quiet { fill: #59636e }
+    .tick { font-size: 12px; fill: #59636e; text-anchor: middle }
+    .end { text-anchor: end }
+    .value { font-weight: 600 }
+    .paper { fill: #ffffff }
+    .grid { stroke: #d8dee4 }
+    .stripe { fill: #f6f8fa }
+    .gap { stroke: #c3cad2; stroke-width: 3; stroke-linecap: round }
+    .strand { fill: #0a7d74 }
+    .usual { fill: #c4581a }
+    .bare { fill: #ffffff; stroke: #6e7781; stroke-width: 2 }
+    @media (prefers-color-scheme: dark) {
+      text { fill: #e6edf3 }
+      .quiet, .tick { fill: #9198a1 }
+      .paper { fill: #0d1117 }
+      .grid { stroke: #2b323b }
+      .stripe { fill: #151b23 }
+      .gap { stroke: #4a525c }
+      .strand { fill: #3fc7bb }
+      .usual { fill: #f0935a }
+      .bare { fill: #0d1117; stroke: #9198a1 }
+    }`
+
+interface Costs {
+  readonly work: string
+  readonly strand: number
+  readonly usual: number
+  readonly bare: number
+}
+
+/** An SVG; undefined until operations have been measured. */
+export function drawChart(file: string, results: readonly Result[], caption: string): void {
+  const rows = [...Map.groupBy(results, ({ work }) => work)].flatMap(([work, ofWork]): Costs[] => {
+    const findCost = (baseline: string) => ofWork.find(({ unit }) => unit === baseline)?.against?.cost
+    const [strand, usual, bare] = [
+      ofWork[0]?.strand?.cost,
+      findCost(BASELINES.usual),
+      findCost(BASELINES.bare),
+    ]
+    return strand && usual && bare ? [{ work, strand, usual, bare }] : []
+  })
+  if (rows.length > 0) writeFileSync(file, svg(rows, caption))
+}
+
+function svg(rows: readonly Costs[], caption: string): string {
+  const values = rows.flatMap(({ strand, usual, bare }) => [strand, usual, bare])
+  const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25]
+  const x = (cost: number) =>
+    (PLOT.left + ((PLOT.right - PLOT.left) * Math.log(cost / low)) / Math.log(high / low)).toFixed(1)
+  const bottom = TOP + rows.length * ROW
+  const stripes = rows.map((_, n) =>
+    n % 2 === 0
+      ? `<rect class="stripe" x="12" y="${TOP + n * ROW}" width="${WIDTH - 24}" height="${ROW}" rx="4"/>`
+      : '',
+  )
+  const ticks = TICKS.filter(tick => tick > low && tick < high).map(
+    tick => `<line class="grid" x1="${x(tick)}" x2="${x(tick)}" y1="${TOP}" y2="${bottom}"/>
+  <text class="tick" x="${x(tick)}" y="${bottom + 18}">${tick >= 1000 ? `${tick / 1000} ms` : `${tick} µs`}</text>`,
+  )
+  const lines = rows.map(({ work, strand, usual, bare }, n) => {
+    const y = TOP + n * ROW + ROW / 2
+    return `<text class="end" x="${LABELS}" y="${y + 4.5}">${work.replaceAll('&', '&amp;')}</text>
+  <line class="gap" x1="${x(strand)}" x2="${x(usual)}" y1="${y}" y2="${y}"/>
+  ${dot('bare', x(bare), y)}${dot('usual', x(usual), y)}${dot('strand', x(strand), y)}
+  <text class="value end" x="${WIDTH - 28}" y="${y + 4.5}">${(usual / strand).toFixed(1)} ×</text>`
+  })
+  const legend = (['bare', 'strand', 'usual'] as const).map((kind, n) => {
+    const at = PLOT.left + n * 150
+    const names = { bare: 'bare server', strand: 'Strand', usual: 'usual server' }
+    return `${dot(kind, String(at + 6), 58)}<text x="${at + 19}" y="62.5">${names[kind]}</text>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 52}" width="${WIDTH}" role="img" aria-label="Processor time of the server for a request, by operation">
+  <style>${STYLE}
+  </style>
+  <rect class="paper" width="100%" height="100%" rx="8"/>
+  <text class="title" x="24" y="32">Processor time of the server for a request</text>
+  <text class="quiet" x="24" y="62.5">further left is better, logarithmic</text>
+  ${legend.join('\n  ')}
+  <text class="quiet end" x="${WIDTH - 28}" y="62.5">usual / Strand</text>
+  ${stripes.join('')}
+  ${ticks.join('\n  ')}
+  ${lines.join('\n  ')}
+  <text class="quiet" x="24" y="${bottom + 40}">${caption}</text>
+</svg>
+`
+}
+
+function dot(kind: 'strand' | 'usual' | 'bare', x: string, y: number): string {
+  return `<circle class="${kind}" cx="${x}" cy="${y}" r="${kind === 'bare' ? 5 : 6.5}"/>`
+}
