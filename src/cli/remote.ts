@@ -6,10 +6,11 @@ export async function callControl(
   { baseUrl, operatorToken }: Server,
   path: string,
   init: RequestInit = {},
+  send: (url: string, init: RequestInit) => Promise<Response> = fetch,
 ): Promise<Response> {
   const url = new URL(`${baseUrl}/control${path}`)
   const headers = { Authorization: `Bearer ${operatorToken}` }
-  const response = await fetch(url, { ...init, headers }).catch((error: Error) => {
+  const response = await send(url.href, { ...init, headers }).catch((error: Error) => {
     throw new OperatorError(`${url.origin} cannot be reached: ${error.message}`)
   })
   if (response.ok) return response

@@ -37,11 +37,27 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   checkClientOptions(options)
   const caller = new Caller(options)
+  // Made on first use: the site creates a client for each page, which uses one or two families.
+  const made = new Map<keyof Client, unknown>()
+  const family = <Methods>(name: keyof Client): Methods => {
+    if (!made.has(name)) made.set(name, createMethods(caller, calls[name]))
+    return made.get(name) as Methods
+  }
   return {
-    helix: createMethods<HelixMethods>(caller, calls.helix),
-    drops: createMethods<DropsMethods>(caller, calls.drops),
-    oauth: createMethods<OauthMethods>(caller, calls.oauth),
-    playback: createMethods<PlaybackMethods>(caller, calls.playback),
-    control: createMethods<ControlMethods>(caller, calls.control),
+    get helix() {
+      return family<HelixMethods>('helix')
+    },
+    get drops() {
+      return family<DropsMethods>('drops')
+    },
+    get oauth() {
+      return family<OauthMethods>('oauth')
+    },
+    get playback() {
+      return family<PlaybackMethods>('playback')
+    },
+    get control() {
+      return family<ControlMethods>('control')
+    },
   }
 }

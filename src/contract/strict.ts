@@ -1,8 +1,8 @@
 /**
  * Strict mode. By default Strand accepts some requests that Twitch's servers refuse, because that is convenient for a
- * request written by hand. A program that is tested against it should find its mistakes before production does: in strict
- * mode Strand refuses what production refuses. This is the whole list; `npm run docs` writes it to docs/compatibility.md.
- * A rule is listed only if production's answer is known, and if it catches a mistake that programs make.
+ * request written by hand. A program that is tested against it should find its mistakes before the real API does: in strict
+ * mode Strand refuses what the real API refuses. This is the whole list; `npm run docs` writes it to docs/compatibility.md.
+ * A rule is listed only if the answer of the real API is known, and if it catches a mistake that programs make.
  *
  * A rule with a `check` needs no other code: the endpoint applies it to the parameters of the operation that it names, as
  * soon as there is such an operation. The others are implemented where the file is named.
@@ -18,7 +18,7 @@ export interface StrictRule {
   readonly decision: string
   /** What is accepted without strict mode. */
   readonly lenient: string
-  /** What production answers, and strict mode too. */
+  /** What the real API answers, and strict mode too. */
   readonly strict: string
   /** Absent where nothing is refused. */
   readonly problem?: ProblemName

@@ -21,6 +21,7 @@ import type { CallbackRule } from '../domain/event-subscription.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import type { Clock } from '../kit/time/clock.ts'
 import type { Store } from '../store/store.ts'
+import type { RecordingSizes } from '../transfer/export-person.ts'
 import type { CampaignReports } from './campaign-reports.ts'
 import type { DemoControls } from './demo-controls.ts'
 
@@ -47,10 +48,12 @@ export interface Services {
   readonly publicUrl: string
   /** Where viewers reach this node and no other. */
   readonly mediaUrl: string | undefined
-  /** Whether requests that production refuses are refused here too; `contract/strict.ts` has the list. */
+  /** Whether requests that the real API refuses are refused here too; `contract/strict.ts` has the list. */
   readonly strict: boolean
   /** For temporary files: request and response bodies that do not fit into memory. */
   readonly spoolFolder: string
+  /** Finds the files of recordings. */
+  readonly recordingSizes: RecordingSizes
   readonly log: Log
   /** Present in demo mode only. */
   readonly demo?: DemoControls

@@ -206,7 +206,7 @@ describe('verify', () => {
   const verify = (url: string, more = '') =>
     shell.run(`strand event verify ${url} --secret "${SECRET}" ${more}`)
 
-  test('finds nothing wrong with the receiver of strand/client', async () => {
+  test('finds nothing wrong with the receiver of strand-server/client', async () => {
     const { code, stdout } = await verify(goodReceiver)
     expect([code, stdout.trim().split('\n')]).toEqual([0, Array(8).fill(expect.stringMatching(/^ok {7}\w/))])
     expect((await verify(goodReceiver, '--type drop.entitlement.grant')).code).toBe(0)

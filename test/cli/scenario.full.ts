@@ -172,7 +172,7 @@ describe('the same seed, scenario and clock', () => {
 
 describe('a bad scenario: one sentence with the place, exit code 2, nothing started', () => {
   const bad: Record<string, [contents: string, place: string]> = {
-    'that is not JSON': ['{', 'is not JSON'],
+    'that is not JSON': ['{', ': not JSON: '],
     'that is a list': ['[]', '$ must be object'],
     'with a field that there is not': ['{"tokns": {}}', '$.tokns is not a field'],
     'with a field deep inside': [

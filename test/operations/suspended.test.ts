@@ -9,10 +9,13 @@ import { SCOPES } from '../../src/contract/scope.ts'
 import { inventVideo } from '../../src/demo/invented-video.ts'
 import { PAGES } from '../../src/site/pages.ts'
 import { csrfIn, Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { Ask, TestServer } from '../support/server.ts'
 import { newUser, nowOf, tokenOf } from './control/operator.ts'
 import { publishedCampaign } from './drops/campaigns.ts'
+
+usingCheapPasswords()
 
 /** The user who is suspended, and another one, `fan`: each follows the other and edits the other's channel. */
 interface Setting {
@@ -299,7 +302,8 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'GET /games/{game_id}': page(({ game }) => `/games/${game}`),
   'GET /videos/{video_id}': page(({ recorded }) => `/videos/${recorded}`),
   'GET /{login}': page(({ star }) => `/${star.login}`),
-  /** Media, which has no list: `http/routes.ts` has its paths. */
+  /** Media, which `http/routes.ts` finds by functions: the test below lists these. */
+  'GET /images/{picture}': KEPT,
   'GET /live/{login}.m3u8': page(({ star }) => `/live/${star.login}.m3u8`, { ends: true }),
   'GET /live/{login}/{broadcast}/{file}': page(({ broadcast }) => `/live/${broadcast}`, {
     shows: succeeds,
@@ -309,9 +313,24 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'GET /videos/{video_id}.mp4': page(({ recorded }) => `/videos/${recorded}.mp4`, { shows: succeeds }),
 }
 
-const MEDIA = /^GET \/(?:live|videos\/\{video_id\}\.)/
+const MEDIA = /^GET \/(?:live|images|videos\/\{video_id\}\.)/
 
-test('every operation, page and route of media is in the tables', () => {
+/** The functions by which `http/routes.ts` finds routes that are neither operations nor pages. */
+const FOUND_BY: Readonly<Record<string, string>> = {
+  isImagePath: 'is in the table',
+  isLivePath: 'is in the table',
+  isRecordingPath: 'is in the table',
+  isConsolePath: OPERATOR,
+  isIngestPath: 'for media servers: a test below asks for keys',
+  isSocketPath: 'has no users before a subscription, which is an operation',
+  isAssetPath: NONE,
+  isSiteFile: NONE,
+}
+
+test('every operation, page and route of media is in the tables', async () => {
+  const source = await Bun.file('src/http/routes.ts').text()
+  const functions = new Set(Array.from(source.matchAll(/\b(is\w+)\(at\(context\)\)/g), ([, name]) => name))
+  expect([...functions].toSorted()).toEqual(Object.keys(FOUND_BY).toSorted())
   const known = operations.filter(operation => familyOf(operation) !== 'control').map(({ id }) => id)
   expect(Object.keys(OPERATIONS).toSorted()).toEqual(known.toSorted())
   const pages = Object.entries(PAGES).flatMap(([path, byMethod]) =>
@@ -460,6 +479,54 @@ onEachStore('a suspended user', {}, get => {
     expect(right.headers.getSetCookie().join()).not.toContain('strand-session')
     await unsuspend(setting)
     expect((await logIn('the right password')).status).toBe(302)
+  })
+
+  test('stops the applications of the user alone until it ends, and none of an organization', async () => {
+    const setting = await prepare(get())
+    const { server, star, fan } = setting
+    const redirect_uris = ['http://localhost:3000/callback']
+    const owner = { owner_user_id: star.id, redirect_uris }
+    const { organization } = server.world
+    const [alone] = await server.control('POST', '/clients', { name: 'A hobby', ...owner })
+    const [studio] = await server.control('POST', '/clients', {
+      name: 'A studio',
+      ...owner,
+      organization_id: organization.id,
+    })
+    const issue = async (client_id: string, more: object = {}) =>
+      (await server.control('POST', '/tokens', { client_id, ...more }))[0].access_token
+    const tokens = {
+      alone: await issue(alone.id),
+      'alone, of a user': await issue(alone.id, { user_id: fan.id, scopes: [] }),
+      studio: await issue(studio.id),
+    }
+    const parameters = new URLSearchParams({ response_type: 'code', redirect_uri: redirect_uris[0] ?? '' })
+    const works = async () => {
+      const found: string[] = []
+      for (const [name, token] of Object.entries(tokens)) {
+        const { status } = await server.call({ path: '/helix/users', query: { id: fan.id }, token })
+        expect([200, 401]).toContain(status)
+        if (status === 200) found.push(name)
+      }
+      for (const { id: client_id, secret: client_secret, name } of [alone, studio]) {
+        const body = { grant_type: 'client_credentials', client_id, client_secret }
+        const granted = await server.call({ method: 'POST', path: '/oauth2/token', body })
+        expect([200, 400]).toContain(granted.status)
+        if (granted.status === 200) found.push(`credentials of ${name}`)
+        const { html } = await setting.fanBrowser.open(
+          `/oauth2/authorize?client_id=${client_id}&${parameters}`,
+        )
+        if (html.includes(`${name} asks for access`)) found.push(`consent to ${name}`)
+      }
+      return found
+    }
+    const ofStudio = ['studio', 'credentials of A studio', 'consent to A studio']
+    const all = await works()
+    expect(all).toHaveLength(7)
+    await suspend(setting)
+    expect(await works()).toEqual(ofStudio)
+    await unsuspend(setting)
+    expect(await works()).toEqual(all)
   })
 
   test('keeps entitlements, which are listed and fulfilled as before', async () => {

@@ -137,7 +137,7 @@ async function printLines(flags: DemoFlags): Promise<void> {
 const STARTED_BY: Readonly<Record<string, string>> = {
   start: 'npm start --',
   strand: 'npm run strand -- demo',
-  npx: 'npx strand demo',
+  npx: 'npx strand-server demo',
 }
 
 /** The command that prints the lines of this demo. */

@@ -51,7 +51,7 @@ function verbCommand(verb: Verb, name: string): Command {
     command.option('--watch', 'repaint the list every two seconds until Ctrl-C, on a terminal')
   }
   if (mayAsk(verb) || verb.reveals !== undefined) command.option('--yes', 'do not ask for confirmation')
-  if (operation.answerFile === undefined) {
+  if (operation.answerFile === undefined && operation.answerLines === undefined) {
     command.option('--json', 'print the response as JSON')
     if (operation.returns !== undefined) utcFlag(command)
   } else {

@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
 import { InvalidInput } from '../../client/invalid-input.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { callControl } from '../remote.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { invalid } from '../terminal/flag-values.ts'
-import { confirmReplacing, writeFile } from '../terminal/output-file.ts'
+import { confirmReplacing, type Output, writeFile } from '../terminal/output-file.ts'
 import { print } from '../terminal/print.ts'
 import { requireTerminal, watchScreen } from '../terminal/watch.ts'
 import { displayWidth, widthOfTerminal } from '../terminal/width.ts'
@@ -13,7 +14,7 @@ import { type Input, readInput } from './input.ts'
 import { methodFor, type OperationResponse } from './method.ts'
 import { Names } from './names.ts'
 import { type Presenter, presenterFor } from './show.ts'
-import { openTarget, requestedServer, type TargetFlags } from './target.ts'
+import { openTarget, requestedServer, type Target, type TargetFlags } from './target.ts'
 import { resolveLogins } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
@@ -27,6 +28,9 @@ interface VerbFlags extends TargetFlags {
   readonly watch?: boolean
 }
 
+/** For operations that the server gives no deadline. */
+const LONG_SECONDS = 3600
+
 /** Runs a verb. Arguments and flags are checked before a server or store is opened. */
 export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
@@ -35,9 +39,9 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   if (mustAsk(verb, input)) await requireConfirmation(confirmationQuestion(verb, command, flags), flags.yes)
   await confirmRevealing(verb, command, flags)
   if (flags.output !== undefined) await confirmReplacing(flags.output, flags.yes)
-  const target = await openTarget(flags)
+  const target = await openTarget(flags, verb.operation.takesLong ? LONG_SECONDS : undefined)
   try {
-    await callOperation(target.client, verb, input, flags)
+    await callOperation(target, verb, input, flags)
   } catch (error) {
     // If closing fails too, the cause is the same and the first error describes it better.
     await target.close().catch(() => undefined)
@@ -46,8 +50,10 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   await target.close()
 }
 
-async function callOperation(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
+async function callOperation(target: Target, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
+  const { client } = target
   const resolved = flags.body === undefined ? await resolveLogins(client, verb, input) : input
+  if (verb.operation.answerLines !== undefined) return saveLines(target, verb, resolved, flags)
   const method = methodFor(client, verb.operation)
   const presenter = presenterFor(verb, { client, utc: flags.utc === true })
   if (verb.operation.answerFile !== undefined) await saveFile(String(await method(resolved)), flags)
@@ -125,17 +131,34 @@ async function saveFile(text: string, { output }: VerbFlags): Promise<void> {
   await print(`Saved ${output}.\n`)
 }
 
+/** Writes lines as they arrive. The client leaves such operations out, because their answers have any length. */
+async function saveLines(
+  { server, send }: Target,
+  { operation }: Verb,
+  input: Input,
+  { output }: VerbFlags,
+): Promise<void> {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name])))
+  const { body } = await callControl(server, path.replace('/control', ''), { method: operation.method }, send)
+  const copyTo = async (write: Output) => {
+    for await (const piece of body ?? new Blob().stream()) await write(piece)
+  }
+  if (output === undefined) return copyTo(piece => Bun.write(Bun.stdout, piece))
+  await writeFile(output, copyTo)
+  await print(`Saved ${output}.\n`)
+}
+
 async function showResponse(
   response: OperationResponse | undefined,
   presenter: Presenter,
-  { words }: Verb,
+  { words, isReport }: Verb,
   { json }: VerbFlags,
 ): Promise<void> {
   // A file that was asked for, such as CSV.
   if (typeof response === 'string') return print(response)
   if (json) return print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
   if (response?.data === undefined) return print('Done.\n')
-  await print(await presenter.objects(response.data, words.endsWith(' list')))
+  await print(await presenter.objects(response.data, isReport === true || words.endsWith(' list')))
 }
 
 async function showPage(

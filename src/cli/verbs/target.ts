@@ -28,6 +28,9 @@ export interface TargetFlags extends StoreFlags {
 /** A client of the server or of the opened store. */
 export interface Target {
   readonly client: Client
+  readonly server: Server
+  /** Sends a request to it, which is answered in this process if there is no server. */
+  readonly send: (url: string, init: RequestInit) => Promise<Response>
   close(): Promise<void>
 }
 
@@ -50,10 +53,16 @@ export function targetFlags(command: Command): Command {
  * With a server, requests go to it. Without one, the store is opened and the same requests are handled in this process;
  * a server may run on the store and sees changes within a second.
  */
-export async function openTarget(flags: TargetFlags): Promise<Target> {
+/** @param timeoutSeconds of a request; default: that of the client */
+export async function openTarget(flags: TargetFlags, timeoutSeconds?: number): Promise<Target> {
   const server = requestedServer(flags)
-  if (server === undefined) return openLocal(flags)
-  return { client: createClient(server), close: async () => undefined }
+  if (server === undefined) return openLocal(flags, timeoutSeconds)
+  return {
+    client: createClient({ ...server, timeoutSeconds }),
+    server,
+    send: fetch,
+    close: async () => undefined,
+  }
 }
 
 /** Opens the target for `work` and closes it afterwards. */
@@ -138,12 +147,14 @@ export function openApp(config: Config): Promise<LocalApp> {
   return openLocalApp({ config, log: createErrorLog(), actor: COMMAND_LINE })
 }
 
-async function openLocal(flags: TargetFlags): Promise<Target> {
+async function openLocal(flags: TargetFlags, timeoutSeconds?: number): Promise<Target> {
   const app = await openApp(settingsOfExistingStore(flags))
-  const client = createClient({
-    baseUrl: 'http://localhost',
-    operatorToken: app.operatorToken,
-    fetch: (url, init) => app.answer(new Request(url, init)),
-  })
-  return { client, close: () => app.close() }
+  const server = { baseUrl: 'http://localhost', operatorToken: app.operatorToken }
+  const send: Target['send'] = (url, init) => app.answer(new Request(url, init))
+  return {
+    client: createClient({ ...server, fetch: send, timeoutSeconds }),
+    server,
+    send,
+    close: () => app.close(),
+  }
 }

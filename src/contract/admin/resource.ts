@@ -40,6 +40,8 @@ export interface Action {
   readonly bulk?: string
   /** Has inputs that no flag can give: the command takes a file with the body, and flags replace what it has. */
   readonly takesBody?: true
+  /** The answer of the command is a table, though the operation is no list. */
+  readonly isReport?: true
   /**
    * How it is confirmed. `undoable`: another action undoes it, so only the console asks, where a click is easily made.
    * `final`: both ask. `by-name`: both ask, and the console wants the name of the row typed.
@@ -63,6 +65,10 @@ export interface Form {
   readonly edits?: Operation
   /** The row is gone afterwards. */
   readonly removes?: boolean
+  /** The columns of the answer, which is shown afterwards. */
+  readonly reports?: readonly string[]
+  /** The answer is lines, which are saved as a file with this ending. */
+  readonly downloads?: string
   /** With `bulk`: the field of an entry that has one line for each entry. */
   readonly each?: string
   /** Inputs that the form does not offer. */

@@ -5,6 +5,7 @@ import {
   createPasswordReset,
   createUser,
   deleteUser,
+  exportUser,
   getUser,
   listUsers,
   putUser,
@@ -65,9 +66,18 @@ const resetPassword = action('reset-password', createPasswordReset, ['brave_newt
     offeredFor: row => row.suspended_at === null,
   },
 })
+const exportData = action('export', exportUser, ['lunar_otter --output lunar_otter.ndjson', 'brave_newt'], {
+  form: {
+    path: 'export',
+    title: 'Export data',
+    done: 'The data was exported.',
+    downloads: 'ndjson',
+  },
+})
 const remove = action('delete', deleteUser, ['spare_crab --yes'], {
   confirm: 'by-name',
-  form: removeForm('The user was deleted.'),
+  isReport: true,
+  form: removeForm('The user was deleted.', { reports: ['data', 'result', 'rows', 'reason'] }),
 })
 
 /** User accounts. The page of a user also has the channel. */
@@ -76,7 +86,7 @@ export const users: Resource = {
     {
       words: 'user',
       meaning: 'user accounts',
-      actions: [create, set, list, show, resetPassword, suspend, unsuspend, remove],
+      actions: [create, set, list, show, resetPassword, suspend, unsuspend, exportData, remove],
     },
   ],
   tables: [
@@ -103,6 +113,7 @@ export const users: Resource = {
         removeEditor,
         suspend,
         unsuspend,
+        exportData,
         remove,
       ],
       parts: [

@@ -1,7 +1,10 @@
 import { controlOperation } from '../operation.ts'
-import { listing, singleSchema } from '../page.ts'
+import { listing, rowsSchema, singleSchema } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
+import { examplePersonalLines, PersonalLine } from '../resources/personal-data.ts'
 import {
+  DeletedRows,
+  exampleDeletedRows,
   exampleUser,
   LOGIN_PATTERN,
   PasswordReset,
@@ -107,10 +110,24 @@ export const createPasswordReset = controlOperation('POST /control/users/{user_i
   },
 })
 
+export const exportUser = controlOperation('POST /control/users/{user_id}/export', {
+  id: 'ExportUser',
+  summary: 'Export everything that is stored about a user as JSON lines, with a list of media files.',
+  description:
+    'The rows are one consistent snapshot of the store. Secrets are replaced by `withheld`. The last line is the summary. The audit log records the export. See docs/privacy.md.',
+  answerLines: PersonalLine,
+  problems: ['not_found', 'no_room'],
+  example: { params: path, answer: examplePersonalLines },
+})
+
 export const deleteUser = controlOperation('DELETE /control/users/{user_id}', {
   id: 'DeleteUser',
   summary:
     'Delete a user with channel, stream, videos, follows and tokens; entitlements are kept for their organizations.',
+  description:
+    'The answer reports how many rows of each table were removed, and what is kept, why and how long. See docs/privacy.md.',
+  returns: rowsSchema(DeletedRows),
+  takesLong: true,
   problems: ['not_found'],
-  example: { params: path },
+  example: { params: path, answer: { data: exampleDeletedRows } },
 })

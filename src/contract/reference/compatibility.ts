@@ -27,7 +27,7 @@ export function compatibilityPage(): string {
     '',
     '## Strict mode',
     '',
-    'By default Strand accepts some requests that production refuses: that is convenient for a request written by hand, but hides a mistake of a program until it runs in production. `STRAND_STRICT=1`, `strand demo --strict`, `strand serve --strict` and `startStrand({ strict: true })` switch these differences off. `/healthz` shows the mode, and so does the demo when it starts.',
+    'By default Strand accepts some requests that the real API refuses: that is convenient for a request written by hand, but hides a mistake of a program until it runs in production. `STRAND_STRICT=1`, `strand demo --strict`, `strand serve --strict` and `startStrand({ strict: true })` switch these differences off. `/healthz` shows the mode, and so does the demo when it starts.',
     '',
     ...table(
       ['Where', 'By default', 'In strict mode', 'Decision'],

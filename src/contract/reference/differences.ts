@@ -30,7 +30,7 @@ export const COMMON_DIFFERENCES: readonly Difference[] = [
 /** By operation; an empty list where nothing but the above is different. */
 export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
   GetDropsEntitlements: [
-    '`first` is 1 to 100; production accepts up to 1000.',
+    '`first` is 1 to 100; the real API accepts up to 1000.',
     'Rows have `updated_at` in addition to `last_updated`, with the same value.',
     'Newest first, always.',
   ],
@@ -56,7 +56,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
   ],
   ExportStreamMarkers: ['Helix has no such operation: all markers of a video as a file.'],
   GetUsers: [
-    'An `id` or `login` that cannot be one is absent; production refuses the whole request.',
+    'An `id` or `login` that cannot be one is absent; the real API refuses the whole request.',
     'Rows are in the order of the request.',
     '`type` and `offline_image_url` are `""`, and `view_count` is 0.',
   ],
@@ -70,11 +70,11 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     'The same walk through the pages as GetStreams, for games that stay live.',
   ],
   GetChannelInformation: [
-    'A `broadcaster_id` that is not a number is absent; production refuses the whole request.',
+    'A `broadcaster_id` that is not a number is absent; the real API refuses the whole request.',
     'Rows are in the order of the request.',
   ],
   ModifyChannelInformation: [
-    '`tags: []` removes all tags; production ignores it.',
+    '`tags: []` removes all tags; the real API ignores it.',
     'A title that is too long is 400, and so is an unknown `game_id`.',
     '`delay` may be a string of digits, and a label may be its id alone.',
   ],
@@ -91,7 +91,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
   ],
   SearchCategories: [
     'Every word of the query must be in the name. The exact name comes first, then names that start with the query.',
-    '`box_art_url` has the placeholders `{width}x{height}`; production sends a fixed size.',
+    '`box_art_url` has the placeholders `{width}x{height}`; the real API sends a fixed size.',
   ],
   GetVideos: [
     'Only archives exist: `highlight` and `upload` are empty, and `trending` orders like `views`.',
@@ -101,7 +101,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
   CreateEventSubSubscription: [
     'Eight [types](reference/events.md) exist, two of them only here: `strand.entitlement.update` and `strand.marker.create`. An unknown one is 400.',
     '`transport.method` is `webhook` or `websocket`; there are no conduits.',
-    'Editors of the channel may subscribe where production has moderators, such as to `channel.follow`.',
+    'Editors of the channel may subscribe where the real API has moderators, such as to `channel.follow`.',
     'An id in the condition may be a JSON number. A field that the type does not have is 400, unless its value is empty or null.',
     'A server for a private network may allow http, other ports and private addresses in callbacks; a demo does.',
   ],

@@ -2,6 +2,10 @@ import type { Static } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
 import { exampleNames, TimeMillis, TimeSeconds, userNames } from './id.ts'
 
+export const MAX_VIEWERS = 2_000_000_000
+/** Of one report. */
+export const MAX_REPORTED_CHANNELS = 10_000
+
 /** No field is ever null (D-32). */
 export const Stream = resource('Stream', 'A live stream.', {
   id: Type.String(),

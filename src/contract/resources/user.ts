@@ -66,6 +66,30 @@ export const PasswordReset = resource('PasswordReset', 'A link with which a user
   expires_at: TimeMillis,
 })
 
+/** A line of the report about a deletion. */
+export const DeletedRows = resource(
+  'DeletedRows',
+  'Data of a user who was deleted, and what becomes of it.',
+  {
+    data: Type.String({ description: 'A table of docs/schema.md, or `media` or `backups`.' }),
+    result: Type.Enum(['removed', 'kept']),
+    rows: orNull(Type.Integer({ minimum: 0 }), 'Rows or files. Null: unknown.'),
+    reason: Type.String({ description: 'Why it is kept, and how long; empty if it is gone.' }),
+  },
+)
+export type DeletedRows = Static<typeof DeletedRows>
+
+export const exampleDeletedRows: DeletedRows[] = [
+  { data: 'users', result: 'removed', rows: 1, reason: '' },
+  { data: 'follows', result: 'removed', rows: 312, reason: '' },
+  {
+    data: 'organization_entitlements',
+    result: 'kept',
+    rows: 4,
+    reason: 'They belong to the organizations that granted them, and stay until these have them deleted.',
+  },
+]
+
 export const exampleUser: User = {
   id: '141981764',
   login: 'lunar_otter',

@@ -41,10 +41,12 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, servi
   const demo = assertDefined(services.demo, 'the controls of the demo')
   const { clock, timeline } = demo
   return timeline.alone(async () => {
-    const to = given ?? clock.now() + Math.round((advance_seconds ?? 0) * 1000)
+    // Read once: a clock that runs moves between two reads.
+    const now = clock.now()
+    const to = given ?? now + Math.round((advance_seconds ?? 0) * 1000)
     // Stored rows and tokens carry times, which must not be in the future.
-    if (to < clock.now()) {
-      const why = `The clock shows ${isoMillis(clock.now())} and cannot move back to ${time}; a reset returns to an earlier time.`
+    if (to < now) {
+      const why = `The clock shows ${isoMillis(now)} and cannot move back to ${time}; a reset returns to an earlier time.`
       return refuse('refused_reference', why)
     }
     const tooMuch = refuseLongPlay(demo, to)

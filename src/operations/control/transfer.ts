@@ -1,39 +1,18 @@
 import { exportLines, type ImportEvent, importLines } from '../../contract/control/transfer.ts'
-import { isRefusal, Problem, problem, type Refusal, reasonPhrases, refuse } from '../../contract/problem.ts'
+import { isRefusal, Problem, problem, reasonPhrases, refuse } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, WrongLine } from '../../transfer/import.ts'
-import { append, openAnonymousFile, piecesOf, SpoolError, spool } from '../../transfer/spool.ts'
+import { spool } from '../../transfer/spool.ts'
 import { implement, type Services, StreamedLines } from '../implement.ts'
+import { refuseSpoolError, spooledLines } from '../spooled-lines.ts'
 
 const PROGRESS_MILLISECONDS = 500
 const encoder = new TextEncoder()
 
-/**
- * The lines are spooled to disk and sent from there, so that the snapshot of the store is held only while they are written,
- * however slowly the client reads.
- */
-export const handleExportLines = implement(exportLines, async (_call, { store, log, spoolFolder }) => {
-  const onSpoolError = refuseSpoolError({ log, spoolFolder })
-  const file = await openAnonymousFile(spoolFolder).catch(onSpoolError)
-  if (isRefusal(file)) return file
-  try {
-    await writeLines(store, {}, text => append(file, text))
-  } catch (error) {
-    await file.close()
-    return onSpoolError(error)
-  }
-  return new StreamedLines(piecesOf(file), () => file.close())
-})
-
-/** The refusal for a spool error; other errors are thrown again. */
-const refuseSpoolError =
-  ({ log, spoolFolder }: Pick<Services, 'log' | 'spoolFolder'>) =>
-  (error: unknown): Refusal<'no_room'> => {
-    if (!(error instanceof SpoolError)) throw error
-    log.warn({ folder: spoolFolder, reason: error.message }, 'could not write to the spool folder')
-    return refuse('no_room', error.message)
-  }
+export const handleExportLines = implement(exportLines, (_call, services) =>
+  spooledLines(services, append => writeLines(services.store, {}, append)),
+)
 
 /** All lines are checked before the response starts, so that an invalid one is a 400; with `continue` they are skipped. */
 export const handleImportLines = implement(

@@ -5,6 +5,7 @@ import {
   createPasswordReset,
   createUser,
   deleteUser,
+  exportUser,
   getUser,
   listUsers,
   putUser,
@@ -12,10 +13,14 @@ import {
   unsuspendUser,
 } from '../../contract/control/users.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
+import type { DeletedRows } from '../../contract/resources/user.ts'
 import { decimalId } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import { decimalSortKey } from '../../store/keyset-order.ts'
+import { countMedia, countPersonalRows } from '../../store/queries/personal-data.ts'
+import { exportPerson } from '../../transfer/export-person.ts'
 import { answerOne, answerPage, implement, type Services } from '../implement.ts'
+import { spooledLines } from '../spooled-lines.ts'
 import { toTimestamp } from '../timestamp.ts'
 
 type UserServices = Pick<Services, 'store' | 'clock' | 'streamKeys'>
@@ -93,6 +98,40 @@ export const handleCreatePasswordReset = implement(
   },
 )
 
-export const handleDeleteUser = implement(deleteUser, ({ params }, { store, clock }) =>
-  store.commands.deleteUser({ id: params.user_id, now: clock.now() }),
-)
+/** The audit log records an export before it begins. */
+export const handleExportUser = implement(exportUser, async ({ params }, services) => {
+  const { store, clock } = services
+  const refused = await store.commands.recordExport({ user_id: params.user_id })
+  if (isRefusal(refused)) return refused
+  return spooledLines(services, append => exportPerson(services, refused, clock.now(), append))
+})
+
+const MEDIA_KEPT = 'They are deleted within a minute, later where a node or object storage does not answer.'
+const BACKUPS_KEPT = 'Backups from before have the user. Delete them if nothing of the user may remain.'
+
+export const handleDeleteUser = implement(deleteUser, async ({ params: { user_id } }, { store, clock }) => {
+  const { counts, media } = await store.snapshot(async db => ({
+    counts: await countPersonalRows(db, user_id),
+    media: await countMedia(db, user_id),
+  }))
+  // A transaction that deletes millions of rows would not end within its deadline.
+  while ((await store.commands.removeFollowsAround({ user_id })) > 0);
+  const refused = await store.commands.deleteUser({ id: user_id, now: clock.now() })
+  if (isRefusal(refused)) return refused
+  const rows: DeletedRows[] = counts.map(({ table: { table, kept }, rows }) => ({
+    data: table,
+    result: kept === undefined ? 'removed' : 'kept',
+    rows,
+    reason: kept ?? '',
+  }))
+  if (media > 0) rows.push({ data: 'media', result: 'removed', rows: media, reason: MEDIA_KEPT })
+  const kept = rows.filter(({ result }) => result === 'kept')
+  const removed = rows.filter(({ result }) => result === 'removed')
+  return {
+    data: [
+      ...removed,
+      ...kept,
+      { data: 'backups', result: 'kept' as const, rows: null, reason: BACKUPS_KEPT },
+    ],
+  }
+})

@@ -3,11 +3,14 @@ import { listAudit } from '../../../src/contract/control/audit.ts'
 import { operations } from '../../../src/contract/index.ts'
 import { familyOf } from '../../../src/contract/operation.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { usingCheapPasswords } from '../../support/server/cheap-passwords.ts'
 import { onEachStore } from '../../support/server/each-store.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { newCampaign, publishedCampaign } from '../drops/campaigns.ts'
 import { subscribe } from '../helix/subscriptions.ts'
 import { asOperator, naming, newOrganization, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
+
+usingCheapPasswords()
 
 const PATH = '/control/audit'
 
@@ -223,6 +226,10 @@ const CALLS: Record<string, Call> = {
     const { id } = await newUser(server)
     await server.control('PUT', `/users/${id}/suspension`, {})
     return { path: `/users/${id}/suspension`, subject: `user/${id}`, ...changed }
+  },
+  ExportUser: async server => {
+    const { id } = await newUser(server)
+    return { path: `/users/${id}/export`, subject: `user/${id}`, ...created }
   },
   CreatePasswordReset: async server => {
     const { id } = await newUser(server)

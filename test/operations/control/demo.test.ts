@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import {
   advanceClock,
   clearFaults,
@@ -59,6 +59,19 @@ describeOperation(
       const [going] = (await pull({ running: true })).body.data
       expect(going.running).toBe(true)
       expect(going.now >= later.now).toBe(true)
+    })
+
+    ok('stops it also if time passes between two reads of it', async server => {
+      const now = Date.now
+      let passed = 0
+      const ticking = spyOn(Date, 'now').mockImplementation(() => now() + passed++)
+      try {
+        const stopped = await send(server, advanceClock, asOperator(server, { body: { running: false } }))
+        expect(stopped.body.data?.[0]?.running).toBe(false)
+      } finally {
+        ticking.mockRestore()
+        await send(server, advanceClock, asOperator(server, { body: { running: true } }))
+      }
     })
 
     fails('none_given', 'when nothing is asked for', server =>

@@ -3,8 +3,11 @@ import { Compile } from 'typebox/compile'
 import { exportLines, ImportEvent, importLines } from '../../../src/contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferType, transferLines } from '../../../src/contract/resources/transfer.ts'
 import { describeOperation, send } from '../../support/operation.ts'
+import { usingCheapPasswords } from '../../support/server/cheap-passwords.ts'
 import { type Answer, type Ask, startTestServer, type TestServer } from '../../support/server.ts'
 import { asOperator, newOrganization, newUser, shownStream, tokenOf, UNKNOWN_UUID, walk } from './operator.ts'
+
+usingCheapPasswords()
 
 // biome-ignore lint/suspicious/noExplicitAny: a line is whatever the server sent; tests look into it freely
 type Line = any

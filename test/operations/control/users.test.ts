@@ -4,6 +4,7 @@ import {
   createPasswordReset,
   createUser,
   deleteUser,
+  exportUser,
   getUser,
   listUsers,
   putUser,
@@ -11,7 +12,8 @@ import {
   unsuspendUser,
 } from '../../../src/contract/control/users.ts'
 import { describeOperation, send } from '../../support/operation.ts'
-import type { TestServer } from '../../support/server.ts'
+import { usingCheapPasswords } from '../../support/server/cheap-passwords.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
 import {
   asOperator,
   byNumber,
@@ -26,6 +28,8 @@ import {
   tokenOf,
   walk,
 } from './operator.ts'
+
+usingCheapPasswords()
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 let logins = 0
@@ -393,6 +397,46 @@ describeOperation(listUsers, { valid: server => asOperator(server) }, ({ ok, fai
   })
 })
 
+const exportOf = (server: TestServer, id: string) =>
+  send(server, exportUser, asOperator(server, { path: `${at(id)}/export` }))
+
+describeOperation(
+  exportUser,
+  { valid: async server => asOperator(server, { path: `${at((await newUser(server)).id)}/export` }) },
+  ({ ok, fails }) => {
+    ok('begins with the person and ends with the summary', async server => {
+      const user = await newUser(server)
+      const { body } = await exportOf(server, user.id)
+      expect(body[0]).toEqual({
+        person: { id: user.id, login: user.login, exported_at: expect.stringMatching(TIME) },
+      })
+      expect(body.at(-1).summary.rows).toMatchObject({ users: 1, channels: 1, stream_keys: 1 })
+    })
+    ok('pages through many rows', async server => {
+      const user = await newUser(server)
+      await server.execute(
+        `insert into follows (user_id, broadcaster_id, followed_at)
+         select '${user.id}', u.id, '2026-03-01T00:00:00Z' from users u where u.id <> '${user.id}'`,
+      )
+      const followed = (await exportOf(server, user.id)).body
+        .filter((line: { table?: string }) => line.table === 'follows')
+        .map((line: { row: { broadcaster_id: string } }) => line.row.broadcaster_id)
+      const [{ count }] = await server.execute('select count(*) as count from users')
+      expect(new Set(followed).size).toBe(Number(count) - 1)
+      expect(followed).toHaveLength(Number(count) - 1)
+    })
+    fails('not_found', 'when there is no such user', server => naming('999', exportOf(server, '999')))
+    fails('no_room', 'when the lines cannot be kept', async server => {
+      const other = await startTestServer(server.engine, { config: { spoolFolder: '/nowhere/at/all' } })
+      try {
+        return await exportOf(other, other.world.viewer.id)
+      } finally {
+        await other.stop()
+      }
+    })
+  },
+)
+
 describeOperation(
   deleteUser,
   { valid: async server => asOperator(server, { path: at((await newUser(server)).id) }) },
@@ -402,7 +446,7 @@ describeOperation(
       const token = await tokenOf(server, user.id)
       await server.control('PUT', `/channels/${user.id}/stream`, {})
       expect(await shownStream(server, user.id)).toBeDefined()
-      expectEmpty(await remove(server, user.id))
+      expect((await remove(server, user.id)).status).toBe(200)
       expect(await shownStream(server, user.id)).toBeUndefined()
       expect(await isGoodToken(server, token)).toBe(false)
       for (const path of [at(user.id), `/control/channels/${user.id}`]) {
@@ -417,7 +461,7 @@ describeOperation(
       await server.control('PUT', `/users/${viewer.id}/follows/${user.id}`)
       await server.control('PUT', `/users/${user.id}/follows/${viewer.id}`)
       await server.control('PUT', `/channels/${viewer.id}/editors/${user.id}`)
-      expectEmpty(await remove(server, user.id))
+      expect((await remove(server, user.id)).status).toBe(200)
       await put(server, user.id, { login: user.login })
       for (const path of [
         `/control/users/${viewer.id}/follows/${user.id}`,
@@ -440,14 +484,14 @@ describeOperation(
       const [granted] = await server.control('POST', '/entitlements', {
         grants: [{ user_id: user.id, benefit_id: benefit.id, game_id: game.id }],
       })
-      expectEmpty(await remove(server, user.id))
+      expect((await remove(server, user.id)).status).toBe(200)
       expect(await walk(server, '/control/entitlements', { user_id: user.id })).toEqual([granted])
     })
 
     ok('clients that the user owned live on without an owner', async server => {
       const user = await newUser(server)
       const [client] = await server.control('POST', '/clients', { name: 'Orphan', owner_user_id: user.id })
-      expectEmpty(await remove(server, user.id))
+      expect((await remove(server, user.id)).status).toBe(200)
       expect((await server.control('GET', `/clients/${client.id}`))[0].owner_user_id).toBeNull()
     })
 

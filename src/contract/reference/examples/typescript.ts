@@ -4,7 +4,7 @@ import { formatLiteral, TYPESCRIPT_NOTATION } from './literal.ts'
 
 /** What examples read variables from; this program reads them elsewhere. */
 const ENVIRONMENT = ['process', 'env'].join('.')
-const PACKAGE = formatLiteral('strand/client', TYPESCRIPT_NOTATION)
+const PACKAGE = formatLiteral('strand-server/client', TYPESCRIPT_NOTATION)
 
 /** The example of an operation as a program with the typed client. */
 export function typescriptExample(operation: Operation, server: ExampleServer): string {
