@@ -15,7 +15,7 @@
  * | Change in the feed | Removes |
  * |---|---|
  * | tokens were revoked or replaced | these tokens |
- * | a client was changed or deleted | all tokens of that client |
+ * | a client was changed, stopped or deleted | all tokens of that client |
  * | a user was renamed or deleted, or has logged out | all tokens of that user; those that are still valid are read again |
  * | everything is loaded again | all tokens |
  *

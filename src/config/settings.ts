@@ -206,7 +206,7 @@ export const SETTINGS = {
   strict: setting('STRAND_STRICT', SWITCH, {
     default: '0',
     meaning:
-      'whether to refuse what production refuses, to find mistakes of a program; see docs/compatibility.md',
+      'whether to refuse what the real API refuses, to find mistakes of a program; see docs/compatibility.md',
   }),
   signUp: setting('STRAND_SIGN_UP', choice({ open: true, closed: false }), {
     default: 'closed',

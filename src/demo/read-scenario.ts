@@ -3,6 +3,7 @@ import { isRefusal } from '../contract/problem.ts'
 import { Scenario } from '../contract/resources/scenario.ts'
 import { knownFields, type Violation } from '../contract/violation.ts'
 import { checkTags } from '../domain/tags.ts'
+import { lazy } from '../kit/lazy.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import { violationIn } from '../operations/faults.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
@@ -39,23 +40,30 @@ export function readScenarioFile(file: string): Scenario {
   } catch (error) {
     throw new InvalidScenario(`${file} cannot be read: ${(error as Error).message}`)
   }
-  let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new InvalidScenario(`${file} is not JSON: ${(error as Error).message}`)
-  }
-  try {
-    return checkScenario(value)
+    return parseScenario(text)
   } catch (error) {
     if (error instanceof InvalidScenario) throw new InvalidScenario(`${file}: ${error.message}`)
     throw error
   }
 }
 
+/** The scenario in the text of a file. */
+export function parseScenario(text: string): Scenario {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new InvalidScenario(`not JSON: ${(error as Error).message}`)
+  }
+  return checkScenario(value)
+}
+
+const compiledScenario = lazy(() => Compile(Scenario))
+
 /** Checks that the value is a valid and consistent scenario. */
 export function checkScenario(value: unknown): Scenario {
-  const compiled = Compile(Scenario)
+  const compiled = compiledScenario()
   if (!compiled.Check(value)) {
     const [, [first]] = compiled.Errors(value)
     throw new InvalidScenario(first === undefined ? '$ is not a scenario' : formatViolation(first))

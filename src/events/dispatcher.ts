@@ -45,6 +45,7 @@ import type { Backlog } from '../store/queries/event-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import { AddressShares } from './address-shares.ts'
 import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
+import { LateOutcomes } from './late-outcomes.ts'
 import type { MessageFaults } from './message-faults.ts'
 import { Slots } from './slots.ts'
 import { webhookBody, webhookHeaders } from './webhook-message.ts'
@@ -100,6 +101,7 @@ export class WebhookDispatcher implements Measured {
   #backlog: Backlog = { pending: 0, lagMilliseconds: 0 }
   #backlogAt = Number.NEGATIVE_INFINITY
   #finished: Finished[] = []
+  readonly #late: LateOutcomes
   #isStopping = false
   #wake: () => void = () => undefined
   /** Called when no request is in flight any more. */
@@ -108,6 +110,7 @@ export class WebhookDispatcher implements Measured {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#late = new LateOutcomes(options)
   }
 
   start(): void {
@@ -121,16 +124,8 @@ export class WebhookDispatcher implements Measured {
     this.#wake()
     await this.#loop
     await Promise.all(this.#inFlight)
-    const settle = loggingOutages(
-      () => this.#settling(outcomes => this.#options.store.commands.settleDeliveries({ outcomes })),
-      this.#options.log,
-      'settling webhook messages failed',
-    )
-    for (;;) {
-      await settle()
-      if (this.#finished.length === 0) break
-      await Bun.sleep(POLL_MILLISECONDS)
-    }
+    this.#settleApart(this.#finished.splice(0))
+    await this.#late.settled()
     this.#options.sender.close()
   }
 
@@ -192,10 +187,7 @@ export class WebhookDispatcher implements Measured {
     clearTimeout(timer)
   }
 
-  /**
-   * Gives what has ended to the store. If the store fails, it is kept for the next turn: a message that is not settled would be
-   * sent again.
-   */
+  /** Gives what has ended to a transaction. If it fails, what has ended is settled apart. */
   async #settling<T>(settle: (outcomes: readonly DeliveryOutcome[]) => Promise<T>): Promise<T> {
     const finished = this.#finished
     this.#finished = []
@@ -204,16 +196,18 @@ export class WebhookDispatcher implements Measured {
       for (const { first, outcome } of finished) this.#logChange(first, outcome)
       return answer
     } catch (error) {
-      const isInTime = ({ beganAt }: Finished) => performance.now() - beganAt < SETTLE_MILLISECONDS
-      const late = finished.filter(each => !isInTime(each)).length
-      if (late > 0)
-        this.#options.log.warn(
-          { messages: late, error: String(error) },
-          'webhook messages could not be settled',
-        )
-      this.#finished.unshift(...finished.filter(isInTime))
+      this.#settleApart(finished)
       throw error
     }
+  }
+
+  #settleApart(finished: readonly Finished[]): void {
+    const late = finished.map(({ first, outcome, beganAt }) => ({
+      outcome,
+      until: beganAt + SETTLE_MILLISECONDS,
+      onSettled: () => this.#logChange(first, outcome),
+    }))
+    this.#late.add(late)
   }
 
   async #countBacklog(): Promise<void> {

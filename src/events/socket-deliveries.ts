@@ -1,15 +1,18 @@
 import { SOCKET_TARGET } from '../domain/event-subscription.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
+import { confirmedOutcome } from '../store/commands/event-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
-import { claimSafely } from './claim.ts'
+import { CLAIM_MILLISECONDS, claimSafely } from './claim.ts'
 import type { EventSocket, SocketMessage } from './event-socket.ts'
-import { patiently } from './patiently.ts'
+import { LateOutcomes, SETTLE_BATCH_SIZE } from './late-outcomes.ts'
 import { notification, revocation } from './socket-message.ts'
 
 /** A claim takes some statements for each, and a session cannot move while it is claimed for. */
 const TARGET_BATCH_SIZE = 50
+/** How long a process that stops waits for a busy store: clients know the id of a message that comes twice. */
+const STOP_MILLISECONDS = 5000
 
 interface SocketDeliveriesOptions {
   readonly store: Store
@@ -24,12 +27,14 @@ export class SocketDeliveries {
   readonly #options: SocketDeliveriesOptions
   #delivering: Promise<void> | undefined
   #isWoken = false
-  #confirmed: string[] = []
-  #settling: Promise<void> | undefined
+  /** What clients have confirmed and no transaction has been asked to settle. */
+  readonly #confirmed: string[] = []
+  readonly #late: LateOutcomes
   #delivered = 0
 
   constructor(options: SocketDeliveriesOptions) {
     this.#options = options
+    this.#late = new LateOutcomes(options)
   }
 
   /** How many messages clients have confirmed. */
@@ -39,14 +44,14 @@ export class SocketDeliveries {
 
   /** There may be something to deliver. */
   wake(): void {
-    if (this.#options.sockets.size === 0) return
+    if (this.#options.sockets.size === 0 && this.#confirmed.length === 0) return
     this.#isWoken = true
     this.deliverAll().catch(error =>
       this.#options.log.debug({ error: String(error) }, 'delivering events to WebSockets failed'),
     )
   }
 
-  /** Delivers what is due, to all WebSockets that have room. */
+  /** Settles what was confirmed, and delivers what is due to all WebSockets that have room. */
   deliverAll(): Promise<void> {
     this.#delivering ??= this.#deliver().finally(() => {
       this.#delivering = undefined
@@ -58,9 +63,6 @@ export class SocketDeliveries {
   confirm(ids: readonly string[]): void {
     this.#delivered += ids.length
     this.#confirmed.push(...ids)
-    this.#settling ??= this.#settle().finally(() => {
-      this.#settling = undefined
-    })
     this.wake()
   }
 
@@ -74,14 +76,16 @@ export class SocketDeliveries {
       .catch(error => log.warn({ error: String(error) }, 'messages could not be released'))
   }
 
-  /** Waits for a delivery in progress. */
+  /** Waits for a delivery in progress, whether it succeeds or not. */
   async delivery(): Promise<void> {
-    await this.#delivering
+    await this.#delivering?.catch(() => undefined)
   }
 
   /** Waits until what was confirmed is settled. */
   async settlement(): Promise<void> {
-    await this.#settling
+    await this.delivery()
+    this.#settleApart(this.#confirmed.splice(0), STOP_MILLISECONDS)
+    await this.#late.settled()
   }
 
   async #deliver(): Promise<void> {
@@ -89,14 +93,14 @@ export class SocketDeliveries {
     do {
       this.#isWoken = false
       let after = SOCKET_TARGET
-      for (;;) {
-        if (sockets.size === 0) return
+      while (sockets.size > 0) {
         const due = await store.eventDeliveries.dueSockets(after, TARGET_BATCH_SIZE)
         await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
         const last = due.at(-1)
         if (last === undefined || due.length < TARGET_BATCH_SIZE) break
         after = last.target
       }
+      await this.#settle()
     } while (this.#isWoken)
   }
 
@@ -107,8 +111,10 @@ export class SocketDeliveries {
       return most > 0 ? [{ session_id, most }] : []
     })
     if (free.length === 0) return
-    const claimed = await claimSafely(this.#options, times =>
-      store.commands.claimSocketMessages({ ...times, sockets: free, node }),
+    const claimed = await this.#settling(confirmed =>
+      claimSafely(this.#options, times =>
+        store.commands.claimSocketMessages({ ...times, confirmed, sockets: free, node }),
+      ),
     )
     const unsent: string[] = []
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? '')) {
@@ -120,17 +126,27 @@ export class SocketDeliveries {
     await this.release(unsent, { isUnsent: true })
   }
 
+  /** Settles what no claim has settled. */
   async #settle(): Promise<void> {
-    const { store, log } = this.#options
-    while (this.#confirmed.length > 0) {
-      const ids = this.#confirmed
-      this.#confirmed = []
-      const outcomes = [{ ids, outcome: 'delivered' as const, milliseconds: 0 }]
-      await patiently(() => store.commands.settleDeliveries({ outcomes })).catch(error => {
-        // They are due again after a while, and clients know the id of a message that comes twice.
-        log.warn({ error: String(error) }, 'confirmed messages could not be noted')
-      })
+    const { commands } = this.#options.store
+    while (this.#confirmed.length > 0)
+      await this.#settling(ids => commands.settleDeliveries({ outcomes: [confirmedOutcome(ids)] }))
+  }
+
+  /** Gives what was confirmed to a transaction. If it fails, what was confirmed is settled apart. */
+  async #settling<T>(settle: (confirmed: readonly string[]) => Promise<T>): Promise<T> {
+    const confirmed = this.#confirmed.splice(0, SETTLE_BATCH_SIZE)
+    try {
+      return await settle(confirmed)
+    } catch (error) {
+      this.#settleApart(confirmed, CLAIM_MILLISECONDS)
+      throw error
     }
+  }
+
+  #settleApart(confirmed: readonly string[], forMilliseconds: number): void {
+    const until = performance.now() + forMilliseconds
+    this.#late.add(confirmed.map(id => ({ outcome: confirmedOutcome([id]), until })))
   }
 }
 

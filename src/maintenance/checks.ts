@@ -193,7 +193,7 @@ export function checkStrict({ strict }: Pick<Config, 'strict'>): Finding[] {
   return [
     note(
       'strict mode',
-      'strict mode is on: requests that production would refuse are refused',
+      'strict mode is on: requests that the real API would refuse are refused',
       'set STRAND_STRICT=0 for a server that is not only for tests',
     ),
   ]

@@ -23,6 +23,7 @@ const PART_STEP = 0.01 * SECOND
 export interface Cadence {
   /** Seconds. Undefined before the end of the first group of pictures. */
   targetSeconds: number | undefined
+  /** Seconds. Undefined before the end of the first part. */
   partSeconds: number | undefined
   fragments: number
 }
@@ -133,6 +134,8 @@ export class CutPlanner {
   }
 
   #plan(at: number, endsSegment: boolean): void {
+    // The playlist with this part shows its target, which then stays.
+    this.#cadence.partSeconds ??= PART_TARGET / SECOND
     this.#cuts.push({ at, endsSegment })
     this.#partAt = at
     if (endsSegment) this.#segmentAt = at

@@ -23,7 +23,10 @@ interface Entry {
 const GAP_SECONDS = 10
 /** Less is the inexactness of timestamps. */
 const MIN_GAP_SECONDS = 0.05
-const TARGET = /^#EXT-X-TARGETDURATION:([0-9]+)$/m
+/** A day, of all gaps together. What is missing beyond that is left out. */
+const MAX_GAPS = 8640
+const TARGET = /^#EXT-X-TARGETDURATION:([0-9]{1,9})$/m
+const SECONDS = /^#EXTINF:([0-9]{1,9}(?:\.[0-9]{1,9})?),/
 
 export function joinPlaylists(files: readonly FilePlaylist[], isGrowing: boolean): string {
   const entries = files.flatMap(parseEntries).sort((a, b) => a.from - b.from)
@@ -37,14 +40,16 @@ export function joinPlaylists(files: readonly FilePlaylist[], isGrowing: boolean
   ]
   let last: Entry | undefined
   let end = 0
+  let gapsLeft = MAX_GAPS
   for (const entry of entries) {
     // Two nodes received this.
     if (last !== undefined && entry.to <= end + MIN_GAP_SECONDS) continue
     const isContinued = last?.uri === entry.uri && last.map === entry.map
     if (!isContinued && last !== undefined) lines.push('#EXT-X-DISCONTINUITY')
     if (!isContinued) lines.push(`#EXT-X-MAP:URI="${entry.uri}",BYTERANGE="${entry.map}"`)
-    const gap = entry.from - end
+    const gap = Math.min(entry.from - end, gapsLeft * GAP_SECONDS)
     const gaps = gap < MIN_GAP_SECONDS ? 0 : Math.ceil(gap / GAP_SECONDS)
+    gapsLeft -= gaps
     for (let count = 0; count < gaps; count++)
       lines.push('#EXT-X-GAP', ...formatEntry(gap / gaps, entry.map, entry.uri))
     lines.push(...formatEntry(entry.to - entry.from, entry.range, entry.uri))
@@ -61,21 +66,26 @@ const formatEntry = (seconds: number, range: string, uri: string): string[] => [
   uri,
 ]
 
-/** What a playlist of one file has, without its gaps. */
+/** What a playlist of one file has, without its gaps. An entry without a time is left out. */
 function parseEntries({ uri, text }: FilePlaylist): Entry[] {
   const entries: Entry[] = []
   let position = 0
-  let [map, seconds, isGap] = ['', 0, false]
+  let [map, isGap] = ['', false]
+  let seconds: number | undefined
   for (const line of text.split('\n')) {
     const range = /^#EXT-X-BYTERANGE:([0-9]+@[0-9]+)$/.exec(line)?.[1]
     if (line === '#EXT-X-GAP') isGap = true
-    else if (line.startsWith('#EXTINF:')) seconds = Number.parseFloat(line.slice('#EXTINF:'.length))
+    else if (line.startsWith('#EXTINF:')) seconds = toNumber(SECONDS.exec(line)?.[1])
     else if (line.startsWith('#EXT-X-MAP:')) map = /BYTERANGE="([0-9]+@[0-9]+)"/.exec(line)?.[1] ?? ''
     else if (range !== undefined) {
-      if (!isGap) entries.push({ uri, map, range, from: position, to: position + seconds })
-      position += seconds
+      if (!isGap && seconds !== undefined)
+        entries.push({ uri, map, range, from: position, to: position + seconds })
+      position += seconds ?? 0
       isGap = false
     }
   }
   return entries
 }
+
+const toNumber = (digits: string | undefined): number | undefined =>
+  digits === undefined ? undefined : Number(digits)

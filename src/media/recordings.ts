@@ -159,16 +159,20 @@ export class Recordings {
     return join(this.#options.folder, `${video_id}.mp4`)
   }
 
+  thumbnailPath(video_id: string): string {
+    return join(this.#options.folder, `${video_id}.jpg`)
+  }
+
   /** Replaces the thumbnail of a video. A reader finds the previous one or this one, never a part. */
   async keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
-    const file = this.#thumbnailPath(video_id)
+    const file = this.thumbnailPath(video_id)
     await writeFile(`${file}.part`, jpeg, { mode: 0o600 })
     await rename(`${file}.part`, file)
   }
 
   /** Undefined: the video has none here. */
   async readThumbnail(video_id: string): Promise<Buffer<ArrayBuffer> | undefined> {
-    return readFile(this.#thumbnailPath(video_id)).catch(ifMissing(undefined))
+    return readFile(this.thumbnailPath(video_id)).catch(ifMissing(undefined))
   }
 
   /** Deletes the recordings of videos that no longer exist, and stops those that are open. */
@@ -192,7 +196,7 @@ export class Recordings {
   }
 
   async #remove(video_id: string): Promise<void> {
-    const [file, thumbnail] = [this.filePath(video_id), this.#thumbnailPath(video_id)]
+    const [file, thumbnail] = [this.filePath(video_id), this.thumbnailPath(video_id)]
     const playlist = Recording.playlistFile(file)
     this.#playlists.delete(video_id)
     for (const each of [file, playlist, `${playlist}.part`, thumbnail, `${thumbnail}.part`])
@@ -265,10 +269,6 @@ export class Recordings {
   /** The folder is created with the first recording. */
   #list(): Promise<string[]> {
     return readdir(this.#options.folder).catch(ifMissing<string[]>([]))
-  }
-
-  #thumbnailPath(video_id: string): string {
-    return join(this.#options.folder, `${video_id}.jpg`)
   }
 }
 

@@ -28,6 +28,7 @@ import { DemoControls } from '../operations/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
+import { createRecordingSizes } from './recording-sizes.ts'
 
 interface ServiceOptions {
   readonly config: Config
@@ -94,6 +95,7 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
     mediaUrl: config.mediaUrl,
     strict: config.strict,
     spoolFolder: config.spoolFolder,
+    recordingSizes: createRecordingSizes(config),
     log,
     ...(demo && { demo }),
   }

@@ -35,6 +35,8 @@ export type CommandResult<N extends CommandName> = Awaited<ReturnType<Commands[N
 const GROUPED: { readonly [N in CommandName]?: (args: CommandArgs<N>) => string } = {
   startStream: args => args.user_id,
   endStream: args => args.user_id,
+  changeChannel: args => args.user_id,
+  modifyChannel: args => args.user_id,
   claimDrop: args => args.user_id,
 }
 

@@ -62,7 +62,7 @@ test('the receiver passes the checks', async () => {
   const file = join(folder, 'receiver.ts')
   writeFileSync(
     file,
-    receiving.replace("'strand/client'", "'../../../src/client/index.ts'").replace('3000', port),
+    receiving.replace("'strand-server/client'", "'../../../src/client/index.ts'").replace('3000', port),
   )
   const secret = /--secret "([^"]+)"/.exec(testing)?.[1] ?? ''
   const receiver = shell.start(`"${process.execPath}" "${file}"`, { EVENT_SECRET: secret })

@@ -112,7 +112,10 @@ const CASES: readonly (readonly [work: string, Round])[] = [
         { target: 'websocket:session' },
       ])
       const sockets = [{ session_id: 'session', most: 10 }]
-      await settle(store, await store.commands.claimSocketMessages({ ...TIMES, node: 'node', sockets }))
+      await settle(
+        store,
+        await store.commands.claimSocketMessages({ ...TIMES, node: 'node', sockets, confirmed: [] }),
+      )
     },
   ],
   [

@@ -171,7 +171,7 @@ onEachStore('by default', {}, server => {
 
 onEachStore('in strict mode', { config: { strict: true } }, server => {
   for (const [name, proof] of proofs)
-    test(`${proof.strict[0]} ${name} is as in production`, () => prove(server(), proof, proof.strict))
+    test(`${proof.strict[0]} ${name} is as the real API`, () => prove(server(), proof, proof.strict))
 
   test('200 GetStreams with a token and its Client-Id', async () => {
     const answer = await server().call(withClient(server(), { path: '/helix/streams' }))

@@ -109,6 +109,12 @@ describe('parts', () => {
     }
   })
 
+  test('that groups of just half a second end decide the target, and rare pictures later do not change it', () => {
+    const steady = pictures(40, 10, 5)
+    expect(cut(steady, [VIDEO]).cadence.partSeconds).toBe(0.5)
+    expect(cut([...steady, ...pictures(5, 1, 1, 4000)], [VIDEO]).cadence.partSeconds).toBe(0.5)
+  })
+
   test('have only sound in the middle of a picture that is shown for long', () => {
     const slow = [
       ...pictures(60, 30, 60),

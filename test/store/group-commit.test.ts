@@ -1,8 +1,10 @@
 /** Starts and ends of streams that share a transaction: each is answered as if it had been alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isRefusal, refuse } from '../../src/contract/problem.ts'
+import { exposition, Metrics } from '../../src/kit/telemetry/metrics.ts'
 import type { Lookup } from '../../src/store/combinable.ts'
 import { Combiner } from '../../src/store/engine/combiner.ts'
+import type { Engine } from '../../src/store/engine.ts'
 import { Conflict, Overloaded, Unavailable } from '../../src/store/errors.ts'
 import { createGroupCommit } from '../../src/store/postgres/group-commit.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
@@ -18,9 +20,21 @@ import {
   ids,
   liveIds,
   newId,
+  retitle,
   start,
   useTroubledServer,
 } from './group-commit.ts'
+
+/** How often two nodes change all channels at the same time. */
+const ROUNDS = 20
+
+/** Transactions that an engine has given up and repeated. */
+function countReruns(engine: Engine): number {
+  const metrics = new Metrics()
+  engine.measure(metrics)
+  const [, count] = /^strand_postgres_reruns_total (\d+)$/m.exec(exposition(metrics.families)) ?? []
+  return Number(count)
+}
 
 async function expectWholeAudit(store: Store): Promise<void> {
   expect(await store.audit.verify()).not.toHaveProperty('flaw')
@@ -48,6 +62,47 @@ for (const engine of engines) {
       const transactions = new Set(entries.map(entry => entry.nonce)).size
       if (engine === 'postgres') expect(transactions).toBeLessThan(10)
       await expectWholeAudit(store)
+    })
+
+    test('takes changes of channels too, after the start and before the end of their own stream', async () => {
+      const before = (await store.feed.head()).seq
+      await Promise.all(
+        ids.flatMap(id => [start(store, id), retitle(store, id, `title of ${id}`), end(store, id)]),
+      )
+      const entries = await store.feed.after(before, 1000)
+      const titles = Map.groupBy(
+        entries.flatMap(({ change }) =>
+          change.kind === 'stream'
+            ? [{ id: change.stream.user_id, shown: change.stream.title }]
+            : change.kind === 'end'
+              ? [{ id: change.user_id, shown: 'end' }]
+              : [],
+        ),
+        ({ id }) => id,
+      )
+      for (const id of ids)
+        expect(titles.get(id)?.map(({ shown }) => shown)).toEqual(['', `title of ${id}`, 'end'])
+      if (engine === 'postgres') expect(new Set(entries.map(entry => entry.nonce)).size).toBeLessThan(10)
+      await expectWholeAudit(store)
+    })
+
+    test.skipIf(engine === 'sqlite')('locks the channels in one order, whichever came first', async () => {
+      const options = { connections: 3, pooled: false }
+      const nodes = await Promise.all(
+        [0, 1].map(() => openPostgresEngine(opened.databaseUrl as string, options)),
+      )
+      const stores = nodes.map(createStore)
+      for (let n = 0; n < ROUNDS; n++)
+        await Promise.all(
+          stores.flatMap((each, node) =>
+            (node === 0 ? ids : ids.toReversed()).map(id =>
+              retitle(each, id, `by node ${node} in round ${n}`),
+            ),
+          ),
+        )
+      const reruns = nodes.map(countReruns)
+      expect(reruns.reduce((sum, each) => sum + each)).toBeLessThan(ROUNDS / 2)
+      for (const each of stores) await each.close()
     })
 
     test('leaves the others committed if one fails, and nothing of that one', async () => {

@@ -1,4 +1,4 @@
-/** Starts and ends of streams on many channels, and a server with trouble. */
+/** Starts, changes and ends of streams on many channels, and a server with trouble. */
 import { afterAll, beforeAll } from 'bun:test'
 import { SQL } from 'bun'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
@@ -33,6 +33,8 @@ export function start(store: Store, user_id: string, video_id = newId()) {
 
 export const end = (store: Store, user_id: string) =>
   store.as(author).commands.endStream({ user_id, now: NOW })
+export const retitle = (store: Store, user_id: string, title: string) =>
+  store.as(author).commands.changeChannel({ user_id, title, video_id: newId() })
 export const endAll = (store: Store) => Promise.all(ids.map(id => end(store, id)))
 export const liveIds = async (store: Store) =>
   new Set((await store.streams.live()).map(stream => stream.user_id))

@@ -14,6 +14,9 @@ import { Directory } from '../../src/directory/directory.ts'
 import { Followings } from '../../src/directory/followings.ts'
 import { OpenCampaigns } from '../../src/directory/open-campaigns.ts'
 import type { Caller } from '../../src/domain/caller.ts'
+import { parseChannelSearch } from '../../src/domain/search/channel-search.ts'
+import { parseSiteSearch } from '../../src/domain/search/site-search.ts'
+import { assertDefined } from '../../src/kit/assert-defined.ts'
 import type { Call, Implementation, Services } from '../../src/operations/implement.ts'
 import { implementations } from '../../src/operations/index.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -24,7 +27,13 @@ import { type Query, render, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
 import { LINE_TYPES } from '../../src/store/transfer/line-types.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
-import { entitlementId, openFilled, SOME_THOUSAND } from '../support/store/many-rows.ts'
+import {
+  entitlementId,
+  openEngine,
+  openFilled,
+  SOME_THOUSAND,
+  suspendUsers,
+} from '../support/store/many-rows.ts'
 
 const PAGE_SIZE = 20
 /** Rows that a statement may read beyond its limit: sometimes a few thousand are sorted rather than followed along an index. */
@@ -159,8 +168,9 @@ const PICKED: Readonly<Record<string, number>> = {
 /** A store that notes what it is asked. */
 class Noted {
   readonly queries = new Map<string, Query>()
-  /** Rows that it returned. */
+  /** Rows that it returned, and how often it was asked. */
   rows = 0
+  asked = 0
   readonly db: Database
   readonly #engine: EngineName
 
@@ -178,6 +188,7 @@ class Noted {
 
   /** Each text is looked at once for every combination of values; those of the same text share their plan on SQLite. */
   #note<T>(query: Query, ask: () => T): T {
+    this.asked += 1
     const { text, values } = render(query, this.#engine === 'sqlite' ? sqliteDialect : postgresDialect)
     this.queries.set(this.#engine === 'sqlite' ? text : `${text}\n${values.join('\n')}`, query)
     return ask()
@@ -342,6 +353,33 @@ for (const engine of engines) {
       for (const query of notes.queries.values()) {
         await expect(requireNoFaults([query])).rejects.toThrow()
       }
+    })
+
+    // The last one: it changes the rows.
+    test('a search reads no suspended users, though 88,889 of 100,000 are', async () => {
+      await opened.close()
+      await suspendUsers(place, "login not like 'user9%'")
+      opened = await openEngine(place)
+      const { notes, services } = noted()
+      const { channelSearch } = services.store
+      for (const [query, login] of [
+        ['u', 'user9'],
+        ['user9', 'user9'],
+        ['user 9', 'user9'],
+        ['user1', undefined],
+        ['user 1', undefined],
+      ] as const) {
+        const search = assertDefined(parseChannelSearch(query), 'a query')
+        const { rows, more } = await channelSearch.page(search, { first: 1, direction: 'forward' })
+        const expected = login === undefined ? [] : [login]
+        expect([query, rows.map(each => each.login), more]).toEqual([query, expected, login !== undefined])
+      }
+      await requireNoFaults([...notes.queries.values()])
+      expect(await channelSearch.inside(assertDefined(parseSiteSearch('ser1'), 'a search'), 20)).toEqual([])
+      expect(await channelSearch.inside(assertDefined(parseSiteSearch('ser9'), 'a search'), 20)).toHaveLength(
+        20,
+      )
+      expect([notes.rows < SLACK + 200, notes.asked < 50]).toEqual([true, true])
     })
   })
 }

@@ -11,7 +11,6 @@ import type { Caller } from '../../src/domain/caller.ts'
 import type { Call, Services } from '../../src/operations/implement.ts'
 import { implementations } from '../../src/operations/index.ts'
 import type { Engine } from '../../src/store/engine.ts'
-import { Unavailable } from '../../src/store/errors.ts'
 import { PostgresTransaction } from '../../src/store/postgres/postgres-transaction.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { type Query, render } from '../../src/store/sql/tag.ts'
@@ -21,7 +20,6 @@ import { entitlementId, openFilled } from '../support/store/many-rows.ts'
 
 /** So often a statement is planned for its values before PostgreSQL considers a plan for any values. */
 const CALLS = 7
-const MAX_ATTEMPTS = 6
 const TIMEOUT_MILLISECONDS = 120_000
 
 const user: Caller = {
@@ -99,17 +97,6 @@ const CALLS_OF: Readonly<Record<string, ListCall>> = {
 }
 /** Answered from memory, or no list of rows. */
 const NOT_LOOKED_UP = /^GetStreams|redirect_uris$|links$|scopes$|tags$|content_classification_labels$/
-
-/** A call that takes longer than its deadline is rejected with Unavailable. One of several may, on a busy machine. */
-async function retried<T>(call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call()
-    } catch (error) {
-      if (!(error instanceof Unavailable) || attempt === MAX_ATTEMPTS) throw error
-    }
-  }
-}
 
 interface ListField {
   readonly operation: Operation
@@ -213,7 +200,7 @@ describe.skipIf(!engines.includes('postgres'))('without statistics', () => {
       } as unknown as Call<Operation>
       // Also with the plan for any values.
       for (let n = 0; n < CALLS; n++) {
-        const answer = await retried(async () => implementation?.handle(call, services))
+        const answer = await implementation?.handle(call, services)
         if (operation.id !== 'DeleteVideos') expect(isRefusal(answer)).toBe(false)
       }
       const plans = await plansOfSent()

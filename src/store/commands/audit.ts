@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
 import { changedEntitlements, changedTogether } from '../queries/audit-entitlements.ts'
-import { limitedTo, sql } from '../sql/tag.ts'
+import { limitedTo, readAlongIndexes, sql } from '../sql/tag.ts'
 
 /** Maximum rows deleted per call, as in `sweep`, and about as many entitlements that they changed. */
 const BATCH_SIZE = 1000
@@ -37,13 +37,15 @@ export async function pruneAudit(tx: Transaction, args: { before: string }): Pro
     last = row
   }
   if (last === undefined) return 0
-  if (ids.size > 0)
+  if (ids.size > 0) {
+    await tx.get(readAlongIndexes)
     await tx.run(
       sql`with ${changedEntitlements([...ids])}
           delete from audit_entitlements where (timestamp, id) in (select timestamp, id from changed)
             and at < ${Date.parse(args.before)} and seq <= ${Number(last.seq)}
             and chain = (select number from audit_heads where chain = ${chain})`,
     )
+  }
   await tx.run(
     sql`update audit_heads set begins_after_seq = ${Number(last.seq)}, begins_after_hash = ${last.hash} where chain = ${chain}`,
   )

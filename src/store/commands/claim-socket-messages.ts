@@ -1,6 +1,6 @@
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockFreeRows, lockRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import {
   type Claim,
   type ClaimedDelivery,
@@ -8,6 +8,7 @@ import {
   claimThese,
   storeNow,
 } from './claim-deliveries.ts'
+import { confirmedOutcome, settleAlongIndexes } from './event-deliveries.ts'
 
 /** How many messages a WebSocket has room for. */
 interface SocketRoom {
@@ -18,16 +19,24 @@ interface SocketRoom {
 /** Messages that one claim looks at and takes. */
 const MAX_CLAIM = 1000
 
-/** Claims messages that are due, for WebSockets that this node still has. Of messages in one lane only the first is claimed. */
+/**
+ * Settles messages that clients have confirmed, and claims messages that are due, for WebSockets that this node still has. Both
+ * in one transaction, because waiting for the disk takes the longest. Of messages in one lane only the first is claimed.
+ */
 export async function claimSocketMessages(
   tx: Transaction,
-  args: ClaimTimes & { readonly node: string; readonly sockets: readonly SocketRoom[] },
+  args: ClaimTimes & {
+    readonly node: string
+    readonly sockets: readonly SocketRoom[]
+    readonly confirmed: readonly string[]
+  },
 ): Promise<ClaimedDelivery[]> {
   await tx.get(readAlongIndexes)
+  await settleAlongIndexes(tx, [confirmedOutcome(args.confirmed)])
   const ids = args.sockets.map(room => room.session_id)
-  // A WebSocket that moves to another node meanwhile waits for this transaction.
+  // A WebSocket that moves to another node meanwhile waits for this transaction, and one that is moving now is left out.
   const held = await tx.all<{ id: string }>(
-    sql`select id from event_sockets where node = ${args.node} and ${isOneOf(sql`id`, ids)} order by id${lockRows}`,
+    sql`select id from event_sockets where node = ${args.node} and ${isOneOf(sql`id`, ids)} order by id${lockFreeRows}`,
   )
   if (held.length === 0) return []
   const here = new Set(held.map(({ id }) => id))

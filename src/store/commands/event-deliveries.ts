@@ -91,16 +91,23 @@ export async function settleAlongIndexes(
   await wakeQueues(tx, [...new Set(delivered.flatMap(({ queues }) => (queues ? Object.values(queues) : [])))])
 }
 
+/** The outcome of messages that were confirmed on a WebSocket. */
+export const confirmedOutcome = (ids: readonly string[]): DeliveryOutcome => ({
+  ids,
+  outcome: 'delivered',
+  milliseconds: 0,
+})
+
 /** All in one statement: nearly every message is delivered at the first attempt. */
 async function settleDelivered(
   tx: Transaction,
   delivered: readonly DeliveryOutcome[],
   finished_at: string,
 ): Promise<void> {
-  if (delivered.length === 0) return
   const rows = delivered.flatMap(({ ids, answer_status = null, milliseconds }) =>
     ids.map(id => ({ id, answer_status, milliseconds })),
   )
+  if (rows.length === 0) return
   await tx.run(
     sql`update event_deliveries set status = 'delivered', due_at = null, waits_in = null, finished_at = ${finished_at},
           answer_status = cast(done.answer_status as integer), answer = null,

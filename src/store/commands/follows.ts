@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, type Sql, sql, valuesTable } from '../sql/tag.ts'
+import { isOneOf, limitedTo, type Sql, sql, valuesTable } from '../sql/tag.ts'
 import { emitFollows } from './channel-events.ts'
 import { refuseUnknown } from './references.ts'
 
@@ -112,4 +112,35 @@ export async function deleteFollow(tx: Transaction, args: { user_id: string; bro
   tx.publish({ kind: 'follows', user_ids: [args.user_id] })
   tx.record({ subject: followSubject(args), before: args })
   return undefined
+}
+
+/** Follows of a user that one transaction deletes before the user. */
+const BATCH_SIZE = 2000
+
+/**
+ * Deletes some of the follows of a user who is about to be deleted, and of the followers, if there are many. Returns how many;
+ * call again until that is 0. The last ones are deleted with the user.
+ */
+export async function removeFollowsAround(
+  tx: Transaction,
+  { user_id }: { user_id: string },
+): Promise<number> {
+  const sides = [sql`user_id = ${user_id}`, sql`broadcaster_id = ${user_id}`]
+  for (const side of sides) {
+    const some = await tx.all<{ user_id: string; broadcaster_id: string }>(
+      sql`select user_id, broadcaster_id from follows where ${side}${limitedTo(BATCH_SIZE)}`,
+    )
+    if (some.length < BATCH_SIZE) continue
+    await lockCounts(tx, isOneOfSome(some))
+    const given = valuesTable(some, ['user_id', 'broadcaster_id'])
+    return tx.run(
+      sql`delete from follows where (user_id, broadcaster_id) in (select user_id, broadcaster_id from ${given} as given)`,
+    )
+  }
+  return 0
+}
+
+const isOneOfSome = (follows: readonly { user_id: string; broadcaster_id: string }[]): Sql => {
+  const ids = new Set(follows.flatMap(each => [each.user_id, each.broadcaster_id]))
+  return sql`${isOneOf(sql`user_id`, [...ids])}`
 }

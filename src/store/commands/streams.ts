@@ -1,7 +1,6 @@
-import { reportViewers as viewerReport } from '../../contract/control/viewers.ts'
-import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
+import { type Refusal, refuse } from '../../contract/problem.ts'
+import { MAX_REPORTED_CHANNELS, MAX_VIEWERS } from '../../contract/resources/stream.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
-import { lazy } from '../../kit/lazy.ts'
 import { isoSeconds } from '../../kit/time/clock.ts'
 import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
@@ -196,19 +195,31 @@ export async function reportViewers(
   return changed.length
 }
 
-/** Loaded with the first report, because loading the validator slows down the start of the writer thread. */
-const viewerReportReader = lazy(async () => {
-  const { createJsonReader } = await import('../../domain/input.ts')
-  return createJsonReader(viewerReport.body)
-})
+/**
+ * `reportViewers` for the text of a report: parses it in this thread, so the one that serves requests is not blocked. False:
+ * the text is not plainly a report, and the declaration has to decide. The validator is no part of the writer thread.
+ */
+export async function reportViewersFromJson(tx: Transaction, args: { text: string }): Promise<boolean> {
+  const counts = readPlainCounts(args.text)
+  if (counts === undefined) return false
+  await reportViewers(tx, { counts })
+  return true
+}
 
-/** `reportViewers` for the text of a report: parses it in this thread, so the one that serves requests is not blocked. */
-export async function reportViewersFromJson(tx: Transaction, args: { text: string }) {
-  const read = await viewerReportReader()
-  const report = read(args.text)
-  if (isRefusal(report)) return report
-  await reportViewers(tx, { counts: Object.entries(report.counts) })
-  return undefined
+function readPlainCounts(text: string): readonly (readonly [user_id: string, viewers: number])[] | undefined {
+  // Only an escape can bring in what is not text.
+  if (text.includes('\\u')) return undefined
+  let report: { readonly counts?: unknown } | null
+  try {
+    report = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const counts = report?.counts
+  if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return undefined
+  const entries: [string, number][] = Object.entries(counts)
+  const isPlain = entries.every(([, each]) => Number.isInteger(each) && each >= 0 && each <= MAX_VIEWERS)
+  return isPlain && entries.length <= MAX_REPORTED_CHANNELS ? entries : undefined
 }
 
 interface NewVideo extends TableRow {

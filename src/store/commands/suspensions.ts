@@ -53,7 +53,7 @@ async function lockUser(tx: Transaction, id: string): Promise<User | undefined> 
   return userQueries(tx).find(id)
 }
 
-/** Ends the stream, all sessions and all tokens of a user who has just been suspended. */
+/** Ends the stream, all sessions and all tokens of a user who has just been suspended, and stops personal applications. */
 export async function endPresence(
   tx: Transaction,
   { user_id, now }: { user_id: string; now: number },
@@ -62,5 +62,14 @@ export async function endPresence(
   await endRunningStream(tx, { user_id, now })
   await disconnectPublisher(tx, { user_id, now })
   await lockOut(tx, user_id)
+  await stopClients(tx, user_id)
   tx.publish({ kind: 'suspended', user_id })
+}
+
+/** Queries leave out the clients and their tokens until the suspension ends (D-278); caches have to read them again. */
+async function stopClients(tx: Transaction, user_id: string): Promise<void> {
+  const clients = await tx.all<{ id: string }>(
+    sql`select id from clients where owner_user_id = ${user_id} and organization_id is null`,
+  )
+  for (const { id } of clients) tx.publish({ kind: 'access', access: { client_id: id } })
 }

@@ -1,7 +1,10 @@
 /** How long callers wait for a write, the same on both engines. */
 import type { CommandName } from '../command-list.ts'
 
-/** A write that has begun is never cancelled. Its caller stops waiting, and the outcome is unknown. */
+/**
+ * Callers stop waiting then. What a write has begun is not cancelled on SQLite, nor the commit on PostgreSQL: its outcome is
+ * unknown.
+ */
 export const WRITE_MILLISECONDS = 3000
 /** For commands that contain many others. */
 const LONG_WRITE_MILLISECONDS = 60_000

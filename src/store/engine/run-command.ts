@@ -69,13 +69,14 @@ export async function runGroup(
 ): Promise<(CommandOutcome | undefined)[]> {
   const combiner = new Combiner(db)
   const done: Performed[] = []
-  const lanes = [...Map.groupBy(jobs, groupedUser).values()]
+  // In the order of the users, in which their rows are locked: groups of two nodes do not wait for each other.
+  const lanes = [...Map.groupBy(jobs, job => groupedUser(job) ?? '')].sort(([a], [b]) => (a < b ? -1 : 1))
   // All have to end before the transaction does, also after a failure. The first failure is the cause of the others.
   const failures: unknown[] = []
   const run = async (lane: readonly Job[]) => {
     for (const job of lane) done.push(await perform(job, db, combiner))
   }
-  await Promise.all(lanes.map(lane => run(lane).catch(error => failures.push(error))))
+  await Promise.all(lanes.map(([, lane]) => run(lane).catch(error => failures.push(error))))
   if (failures.length > 0) throw failures[0]
   const kept = done.filter(({ result }) => !isRefusal(result))
   beforeAppending()

@@ -1,7 +1,7 @@
 /**
  * Group commit on PostgreSQL: commands that share a transaction.
  *
- * The problem: starts and ends of streams write to the feed, and the feed has one head. A transaction locks the head when it
+ * The problem: changes of streams and channels write to the feed, and the feed has one head. A transaction locks the head when it
  * appends its entries, and keeps it locked until its commit has reached the disk, so that feed numbers follow the order of
  * commits. Transactions that change streams therefore wait for each other, on all nodes, each for a whole commit. More
  * connections do not help.

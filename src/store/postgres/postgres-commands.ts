@@ -1,6 +1,6 @@
 /**
- * Commands on PostgreSQL. A command is a transaction, retried after a conflict. Those that may share one do: many starts and
- * ends of streams then pass the head of the feed together, and wait once for the disk and the standbys.
+ * Commands on PostgreSQL. A command is a transaction, retried after a conflict. Those that may share one do: many changes of
+ * streams and channels then pass the head of the feed together, and wait once for the disk and the standbys.
  *
  * If a group fails because of one of its commands, nothing of it is written, and each command runs alone. If it fails
  * because of the server, or at its end, all of them are answered as one would be.
@@ -86,12 +86,12 @@ export class PostgresCommands {
     )
     metrics.gauge(
       'strand_postgres_group_waiting',
-      'Starts and ends of streams, and claims of drops, waiting for their group.',
+      'Changes of streams and channels, and claims of drops, waiting for their group.',
       this.#groups?.commit.waiting ?? 0,
     )
     metrics.histogram(
       'strand_postgres_group_size',
-      'Starts and ends of streams, and claims of drops, committed together.',
+      'Changes of streams and channels, and claims of drops, committed together.',
       this.#groupSizes,
     )
   }

@@ -2,7 +2,7 @@ import type { Client } from '../../contract/resources/client.ts'
 import type { User } from '../../contract/resources/user.ts'
 import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-import { type ClientFlags, clientFlags, readClientFlags } from './clients.ts'
+import { type ClientFlags, clientFlags, isNotStopped, readClientFlags } from './clients.ts'
 
 /** A running session and its user. */
 export interface Session {
@@ -74,7 +74,7 @@ export const accountQueries = (db: Database) => ({
     return row && JSON.parse(row.scopes)
   },
 
-  /** The requesting application, as the consent page shows it. */
+  /** The requesting application, as the consent page shows it; undefined also if it was stopped. */
   application: async (client_id: string): Promise<Application | undefined> => {
     const row = await db.get<
       Omit<Application, 'redirect_uris' | keyof ClientFlags> & ClientFlags & { redirect_uris: string }
@@ -83,7 +83,7 @@ export const accountQueries = (db: Database) => ({
           from clients c
           left join organizations o on o.id = c.organization_id
           left join users u on u.id = c.owner_user_id
-          where c.id = ${client_id}`,
+          where c.id = ${client_id} and ${isNotStopped('c')}`,
     )
     return row && { ...row, redirect_uris: JSON.parse(row.redirect_uris), ...readClientFlags(row) }
   },

@@ -1,10 +1,9 @@
 /** Verifies the chains of the audit log ([ADR 0016](../../../docs/adr/0016-the-audit-log.md)). */
 import { type AuditRow, type ChainPoint, findFlaw } from '../../domain/audit.ts'
 import type { Database } from '../database.ts'
-import { limitedTo, type StoredUuid, sql } from '../sql/tag.ts'
-import { changedEntitlements, changedTogether } from './audit-entitlements.ts'
+import { asUuid, limitedTo, sql, valuesTable } from '../sql/tag.ts'
+import { changedTogether } from './audit-entitlements.ts'
 import { auditColumns, type StoredRow } from './audit-rows.ts'
-import { readUuid } from './entitlement-rows.ts'
 
 /** A row by chain and number, with its hash. Kept elsewhere, it can later prove that the log was not rewritten. */
 export type AuditPoint = { readonly chain: string } & ChainPoint
@@ -25,8 +24,8 @@ export type AuditVerdict =
 
 /** Rows held in memory at a time. */
 const BATCH_ROWS = 1000
-/** Entitlements whose histories are read by one statement. */
-const BATCH_ENTITLEMENTS = 2000
+/** Changes of entitlements that one statement looks for in histories. */
+const BATCH_CHANGES = 2000
 
 /**
  * Verifies every chain, in batches of rows. Rows may be written meanwhile: each chain is followed to the end it had when
@@ -51,13 +50,13 @@ export async function verifyAudit(
       return flawed(chain, point.seq + 1, 'it is the first, and no retention has removed those before it')
     if (point.seq > 0) beginnings.push({ chain, seq: point.seq + 1 })
     for await (const batch of batchesOf(db, chain, ends)) {
-      const found = await findHistories(db, chain, batch)
-      for (const row of batch) {
-        const flaw = findFlaw(row, point) ?? (await lostHistory(db, row, found))
+      const lost = await batch.lost
+      for (const row of batch.rows) {
+        const flaw = findFlaw(row, point) ?? (lost.has(row.seq) ? await lostHistory(db, row) : undefined)
         if (flaw !== undefined) return flawed(chain, point.seq + 1, flaw)
         point = row
       }
-      rows += batch.length
+      rows += batch.rows.length
       reached(rows)
     }
     if (point.seq < ends.head.seq) return flawed(chain, point.seq + 1, 'it is missing')
@@ -120,24 +119,25 @@ async function readChainEnds(db: Database, chain: string): Promise<ChainEnds | u
   }
 }
 
-/** The rows of a chain. While one batch is verified, the next is read. */
-async function* batchesOf(
-  db: Database,
-  chain: string,
-  { begin, head }: ChainEnds,
-): AsyncGenerator<readonly AuditRow[]> {
-  const readBehind = (seq: number): Promise<AuditRow[]> => {
-    const reading = rowsBehind(db, chain, seq, head.seq)
+interface Batch {
+  readonly rows: readonly AuditRow[]
+  /** The numbers of rows that an entitlement which they changed does not have in its history. */
+  readonly lost: Promise<ReadonlySet<number>>
+}
+
+/** The rows of a chain. The next batch is read while the histories of one are. */
+async function* batchesOf(db: Database, chain: string, { begin, head }: ChainEnds): AsyncGenerator<Batch> {
+  let previous: Batch | undefined
+  for (let last = begin.seq; last < head.seq; ) {
+    const rows = await rowsBehind(db, chain, last, head.seq)
+    last = rows.at(-1)?.seq ?? head.seq
+    const lost = findLost(db, chain, rows)
     // It may fail before it is awaited.
-    reading.catch(() => undefined)
-    return reading
+    lost.catch(() => undefined)
+    if (previous !== undefined) yield previous
+    previous = { rows, lost }
   }
-  for (let next = readBehind(begin.seq), last = begin.seq; last < head.seq; ) {
-    const batch: readonly AuditRow[] = await next
-    last = batch.at(-1)?.seq ?? head.seq
-    if (last < head.seq) next = readBehind(last)
-    if (batch.length > 0) yield batch
-  }
+  if (previous !== undefined) yield previous
 }
 
 async function rowsBehind(db: Database, chain: string, seq: number, last: number): Promise<AuditRow[]> {
@@ -170,55 +170,37 @@ async function strayRow(db: Database, chain: string, { begin }: ChainEnds): Prom
   return Number(found.first) <= begin.seq ? Number(found.first) : undefined
 }
 
-/** The entitlements whose histories lead to a row, by the number of the row. */
-type Histories = ReadonlyMap<number, ReadonlySet<string>>
+/** A row, and an entitlement that it changed. */
+type Change = Readonly<{ seq: number; at: number; id: string }>
 
-/** The entitlements whose history refers to each row of a batch, by the number of the row. Uses as few statements as possible. */
-async function findHistories(db: Database, chain: string, batch: readonly AuditRow[]): Promise<Histories> {
-  const found = new Map<number, Set<string>>()
-  let part: { rows: AuditRow[]; ids: Set<string> } = { rows: [], ids: new Set() }
-  const readPart = async () => {
-    for (const { seq, id } of await readHistories(db, chain, part.rows, [...part.ids])) {
-      const ids = found.get(Number(seq)) ?? new Set()
-      found.set(Number(seq), ids.add(readUuid(id)))
-    }
-    part = { rows: [], ids: new Set() }
-  }
-  for (const row of batch) {
-    const ids = changedTogether(row)
-    if (ids.length === 0) continue
-    part.rows.push(row)
-    for (const id of ids) part.ids.add(id)
-    if (part.ids.size >= BATCH_ENTITLEMENTS) await readPart()
-  }
-  if (part.rows.length > 0) await readPart()
-  return found
-}
-
-async function readHistories(
+async function findLost(
   db: Database,
   chain: string,
   rows: readonly AuditRow[],
-  ids: readonly string[],
-): Promise<{ seq: number | string; id: StoredUuid }[]> {
-  const times = rows.map(row => Date.parse(row.at))
-  const numbers = rows.map(row => row.seq)
-  // The entitlements come first: each history is then read by its key, and only from the time of these rows.
-  return db.all(
-    sql`with ${changedEntitlements(ids)}
-        select h.seq, h.id from changed cross join audit_entitlements h
-        where h.timestamp = changed.timestamp and h.id = changed.id
-          and h.at >= ${times.reduce((a, b) => Math.min(a, b))} and h.at <= ${times.reduce((a, b) => Math.max(a, b))}
-          and h.seq >= ${numbers[0] ?? 0} and h.seq <= ${numbers.at(-1) ?? 0}
-          and h.chain = (select number from audit_heads where chain = ${chain})`,
+): Promise<ReadonlySet<number>> {
+  const changes = rows.flatMap(row =>
+    changedTogether(row).map(id => ({ seq: row.seq, at: Date.parse(row.at), id })),
   )
+  const lost = new Set<number>()
+  for (let at = 0; at < changes.length; at += BATCH_CHANGES)
+    for (const seq of await readLost(db, chain, changes.slice(at, at + BATCH_CHANGES))) lost.add(seq)
+  return lost
 }
 
-/** Whether the history of every entitlement leads to the row that changed it. */
-async function lostHistory(db: Database, row: AuditRow, found: Histories): Promise<string | undefined> {
-  const ids = changedTogether(row)
-  const known = found.get(row.seq)
-  if (ids.every(id => known?.has(id))) return undefined
+/** Each is found by its key, with a sub-select for each: PostgreSQL might read all histories for a join. */
+async function readLost(db: Database, chain: string, changes: readonly Change[]): Promise<number[]> {
+  const id = asUuid(sql`changes.id`)
+  const rows = await db.all<{ seq: number | string }>(
+    sql`select seq from ${valuesTable(changes, ['seq', 'at', 'id'])} as changes
+        where (select h.seq from audit_entitlements h
+               where h.timestamp = (select min(e.timestamp) from organization_entitlements e where e.id = ${id})
+                 and h.id = ${id} and h.at = cast(changes.at as bigint) and h.seq = cast(changes.seq as bigint)
+                 and h.chain = (select number from audit_heads where chain = ${chain})) is null`,
+  )
+  return rows.map(({ seq }) => Number(seq))
+}
+
+async function lostHistory(db: Database, row: AuditRow): Promise<string | undefined> {
   // Its deletion because of its age is no flaw.
   const isKept = (await hashAt(db, row)) === row.hash
   return isKept ? 'the history of an entitlement that it changed does not contain it' : undefined

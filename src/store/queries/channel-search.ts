@@ -10,7 +10,8 @@
  * is many names with the same beginning that all belong to the last logins: then `MAX_NAMES` names with that first character
  * are read, and the page ends there, full or not.
  *
- * Both indexes omit display names that differ from the login by spaces only: the spellings of the query find those by login.
+ * The indexes omit suspended users (D-270), so that these cost a search nothing, and those on display names also names that
+ * differ from the login by spaces only: the spellings of the query find those by login.
  */
 import type { Page, PageRequest } from '../../contract/page.ts'
 import { type ChannelSearch, endOfPrefix, foundKey, isExact } from '../../domain/search/channel-search.ts'
@@ -20,7 +21,7 @@ import { filteredPage } from '../keyset.ts'
 import { orderBy } from '../keyset-order.ts'
 import { all, isOneOf, limitedTo, merged, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { namesInside } from './names-inside.ts'
-import { differsFromLogin } from './other-names.ts'
+import { isActive, isOtherName } from './searched-names.ts'
 
 /** A channel as searches return it, apart from what is known only of live ones. */
 export interface MatchingChannel {
@@ -71,7 +72,7 @@ async function pageOfFound(
   }
   const rows = await findMatchingChannels(db, logins)
   const last = logins.at(-1)
-  // An empty page ends a walk: if all of them are suspended, or were deleted just now, the next page is returned.
+  // An empty page ends a walk: if all of them were suspended or deleted just now, the next page is returned.
   if (rows.length === 0 && more && last !== undefined)
     return pageOfFound(db, search, { first, direction, from: foundKey(search, last) })
   return { rows, more }
@@ -79,7 +80,7 @@ async function pageOfFound(
 
 async function exactLogins(db: Database, { spellings }: ChannelSearch, after: string): Promise<string[]> {
   const rows = await db.all<{ login: string }>(
-    sql`select login from users where ${isOneOf(sql`login`, spellings)}`,
+    sql`select login from users where ${isOneOf(sql`login`, spellings)} and ${isActive}`,
   )
   return rows
     .map(row => row.login)
@@ -126,7 +127,7 @@ async function byLoginPrefix(
     .map(prefix =>
       after < prefix ? prefixRange('login', prefix) : [sql`login > ${after}`, ...below('login', prefix)],
     )
-    .map(range => sql`select login from users where ${all(range)}`)
+    .map(range => sql`select login from users where ${all([...range, isActive])}`)
   const rows = await db.all<{ login: string }>(sql`${merged(ranges, sql` order by login${limitedTo(most)}`)}`)
   return rows.map(row => row.login)
 }
@@ -138,7 +139,7 @@ async function byDisplayName(
   most: number,
 ): Promise<FoundLogins> {
   const names = await db.all<{ login: string }>(
-    sql`select login from users where ${all([...prefixRange('display_name_normalized', prefix), differsFromLogin])}
+    sql`select login from users where ${all([...prefixRange('display_name_normalized', prefix), isOtherName])}
         order by display_name_normalized, login${limitedTo(MAX_SORTED + 1)}`,
   )
   if (names.length <= MAX_SORTED) {
@@ -148,7 +149,7 @@ async function byDisplayName(
   const [initial = ''] = prefix
   const { rows, span } = await filteredPage<{ login: string; display_name_normalized: string }>(db, {
     select: sql`select login, display_name_normalized from users`,
-    where: [sql`substr(display_name_normalized, 1, 1) = ${initial}`, differsFromLogin],
+    where: [sql`substr(display_name_normalized, 1, 1) = ${initial}`, isOtherName],
     order: byLogin,
     window: { first: most, direction: 'forward', from: [after] },
     filter: row => row.display_name_normalized.startsWith(prefix),
@@ -158,7 +159,7 @@ async function byDisplayName(
   return span === undefined ? { logins } : { logins, end: String(span.last[0]) }
 }
 
-/** The channels with these logins, in the same order, without those of suspended users. */
+/** The channels with these logins, in the same order, without those of users who were suspended just now. */
 async function findMatchingChannels(db: Database, logins: readonly string[]): Promise<MatchingChannel[]> {
   if (logins.length === 0) return []
   const rows = await db.all<MatchingRow>(

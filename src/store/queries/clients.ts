@@ -48,6 +48,14 @@ const readClient = (row: StoredClient): Client => ({
   device_flow: row.device_flow === 1,
 })
 
+/**
+ * The client has not been stopped by the suspension of its owner (D-278): that stops personal applications. One with an
+ * organization continues to work, because the organization has other members.
+ */
+export const isNotStopped = (clients: 'clients' | 'c'): Sql =>
+  sql`not exists (select 1 from users o where o.id = ${verbatim(clients)}.owner_user_id and o.suspended_at is not null
+        and ${verbatim(clients)}.organization_id is null)`
+
 /** A client as OAuth endpoints need it. */
 export interface ClientCredentials extends Pick<Client, 'id' | 'kind' | keyof ClientFlags> {
   readonly secret_hash: string | null
@@ -58,10 +66,11 @@ export const clientQueries = (db: Database) => ({
     const row = await db.get<StoredClient>(sql`${select} where id = ${id}`)
     return row && readClient(row)
   },
-  /** What is needed to check a client's credentials. */
+  /** What is needed to check a client's credentials; undefined also if it was stopped. */
   credentials: async (id: string): Promise<ClientCredentials | undefined> => {
     const row = await db.get<Omit<ClientCredentials, keyof ClientFlags> & ClientFlags>(
-      sql`select id, kind, secret_hash,${clientFlags('clients')} from clients where id = ${id}`,
+      sql`select id, kind, secret_hash,${clientFlags('clients')} from clients
+          where id = ${id} and ${isNotStopped('clients')}`,
     )
     return row && { ...row, ...readClientFlags(row) }
   },

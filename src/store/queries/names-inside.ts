@@ -8,7 +8,7 @@ import type { SiteSearch } from '../../domain/search/site-search.ts'
 import { TokenBuckets, takePoint } from '../../kit/queues/token-buckets.ts'
 import type { Database } from '../database.ts'
 import { all, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
-import { differsFromLogin } from './other-names.ts'
+import { isActive, isOtherName } from './searched-names.ts'
 
 const MAX_READ = 100_000
 const STEP = 10_000
@@ -19,13 +19,8 @@ export function namesInside(db: Database) {
   const buckets = new TokenBuckets()
   return async (search: SiteSearch, most: number): Promise<string[]> => {
     if (!takePoint(buckets.get('searches', SEARCHES))) return []
-    const byLogin = await scan(db, search, { column: 'login', where: [] }, most)
-    const byName = await scan(
-      db,
-      search,
-      { column: 'display_name_normalized', where: [differsFromLogin] },
-      most,
-    )
+    const byLogin = await scan(db, search, { column: 'login', where: [isActive] }, most)
+    const byName = await scan(db, search, { column: 'display_name_normalized', where: [isOtherName] }, most)
     return [...new Set([...byLogin, ...byName])]
   }
 }

@@ -28,6 +28,17 @@ export const recordingFileQueries = (db: Database) => ({
     return new Map(rows.map(({ part, playlist }) => [part, playlist]))
   },
 
+  /** The files of a user by video and part, some at a time. */
+  ofUser: (
+    user_id: string,
+    { video_id, part }: { video_id: string; part: number },
+    count: number,
+  ): Promise<RecordingFile[]> =>
+    db.all<RecordingFile>(
+      sql`${files} where video_id in (select id from videos where user_id = ${user_id})
+            and (video_id, part) > (${video_id}, ${part}) order by video_id, part${limitedTo(count)}`,
+    ),
+
   /** All files by video and part, some at a time. */
   after: ({ video_id, part }: { video_id: string; part: number }, count: number): Promise<RecordingFile[]> =>
     db.all<RecordingFile>(
