@@ -173,7 +173,7 @@ export class Pages {
     const isPublic = families.includes('oauth')
     const browser = this.#createBrowser(context)
     const page = await showDocs(browser, this.#services, families)
-    return compressed(await this.#render(page, context, isPublic ? browser : undefined), context.request)
+    return this.#render(page, context, isPublic ? browser : undefined, compressed)
   }
 
   /** The error page for a problem. The store may be the reason for it, so the header names no user. */
@@ -194,7 +194,12 @@ export class Pages {
     return response
   }
 
-  async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
+  async #render(
+    page: Page,
+    context: PageContext,
+    browser: Browser | undefined,
+    encode: typeof compressed | undefined = undefined,
+  ): Promise<Response> {
     const { signUp, siteTokens, bucketUrls } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
     const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
@@ -212,12 +217,14 @@ export class Pages {
           scopes: session === undefined ? [] : (page.scopes ?? []),
         }),
     })
+    const encoded = encode?.(html, context.request)
     const headers = new Headers({
       ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
+      ...encoded?.headers,
       'X-Request-Id': context.requestId,
     })
     if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))
-    return new Response(html, { status: page.status ?? 200, headers })
+    return new Response(encoded?.body ?? html, { status: page.status ?? 200, headers })
   }
 }
 
@@ -228,10 +235,10 @@ function send(answer: Exclude<PageAnswer, Page>, { requestId }: PageContext): Re
     return new Response(JSON.stringify(answer.json), { status: answer.status ?? 200, headers })
   }
   if ('file' in answer) {
-    const { name, mediaType, text } = answer.file
+    const { name, mediaType, content } = answer.file
     headers.set('Content-Type', mediaType)
     headers.set('Content-Disposition', `attachment; filename="${name.replace(/[^A-Za-z0-9._-]/g, '_')}"`)
-    return new Response(text, { headers })
+    return new Response(content, { headers })
   }
   headers.delete('Content-Type')
   headers.set('Location', asHeaderValue(answer.goTo))

@@ -11,8 +11,8 @@ import {
   validate,
 } from '../support/browser/consent.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
 

@@ -8,9 +8,9 @@ import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { MetricsHistory } from '../../src/site/console/history.ts'
 import { quantile } from '../../src/site/console/quantile.ts'
 import { Person, type Seen } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
 
@@ -391,6 +391,30 @@ onEachStore('the console', {}, server => {
     expect((await read('/users?login=calm_kelp')).length).toBe(0)
     await act(`${at}/delete`, { confirm: 'Kelp & Sons' })
     expect((await read('/organizations?name=Kelp%20%26%20Sons')).length).toBe(0)
+  })
+
+  test('the data of a user is saved as a file, and a deletion reports what is kept', async () => {
+    const [user] = await control(server(), 'POST', '/users', { login: 'to_be_exported' })
+    const path = `/console/users/${user.id}`
+    expect((await operator.open(path)).html).toContain('Export data')
+    await operator.open(`${path}/export`)
+    const file = await operator.submit(`${path}/export`)
+    expect(file.status).toBe(200)
+    const lines = file.html
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(lines[0].person).toMatchObject({ id: user.id, login: 'to_be_exported' })
+    expect(lines.at(-1).summary.rows).toMatchObject({ users: 1, channels: 1 })
+    expect((await read(`/audit?subject=user/${user.id}&first=1`))[0]).toMatchObject({
+      operation: 'ExportUser',
+    })
+    await operator.open(`${path}/delete`)
+    const deleted = await operator.submit(`${path}/delete`, { confirm: 'to_be_exported' })
+    expect(deleted.status).toBe(200)
+    for (const text of ['The user was deleted', 'stream keys', 'removed', 'kept', 'STRAND_KEEP_AUDIT_DAYS'])
+      expect(deleted.html).toContain(text)
+    expect((await operator.open(path)).status).toBe(404)
   })
 
   test('an edit changes only what was changed, and reports what the API refuses', async () => {
@@ -896,7 +920,9 @@ onEachStore('the console', {}, server => {
     const { html } = await operator.open('/console')
     for (const text of ['Requests per second', 'Latency', 'Writer queue', 'Feed lag', 'Accepts writes'])
       expect(html).toContain(text)
-    expect(html).toMatch(/<td>page<\/td><td class="right num">\d+\.\d\d</)
+    expect(html).toMatch(
+      /<td data-label="Operation">page<\/td><td data-label="Per second" class="right num">\d+\.\d\d</,
+    )
   })
 })
 

@@ -7,12 +7,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { copyCheckout } from '../../build/copied-checkout.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
 import { DESK, PHONE } from '../support/browser/look.ts'
 import { openWatched, type WatchedPage } from '../support/browser/watched-page.ts'
 import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
 import { until } from '../support/media/live-strand.ts'
-import { copyCheckout } from '../support/packages/copied-checkout.ts'
 
 const INSTALL_MILLISECONDS = 600_000
 /** Of the first page of channels: the top, the middle and the end. The first card is a channel that keeps no videos. */

@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** A program for the sources of the client instead of the package. */
 function writeProgram(name: string, text: string): string {
   const file = join(folder, `${name}.ts`)
-  const here = text.replace("'strand/client'", "'../../../src/client/index.ts'")
+  const here = text.replace("'strand-server/client'", "'../../../src/client/index.ts'")
   // A file without an import is no module, and could not await.
   writeFileSync(file, here.includes('import ') ? here : `${here}\nexport {}\n`)
   return file

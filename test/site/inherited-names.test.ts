@@ -4,8 +4,8 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import { authorizeLink, loggedIn, register } from '../support/browser/consent.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'] as const
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { Networks, readNetworks } from '../../src/kit/networks.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { startTestServer } from '../support/server.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 onEachStore('the log-in page', {}, server => {
   usingCheapPasswords()

@@ -2,8 +2,11 @@
 import { expect, test } from 'bun:test'
 import { newUser, tokenOf } from '../operations/control/operator.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
+
+usingCheapPasswords()
 
 const NEW = 'a password of her own'
 

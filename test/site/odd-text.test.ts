@@ -7,10 +7,10 @@ import { FIELDS } from '../../src/site/request/fields.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { allow, authorizeLink, CALLBACK, loggedIn, register } from '../support/browser/consent.ts'
 import { carried, Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import { violationsIn } from '../support/server/odd-text.ts'
 import { Wire } from '../support/server/wire.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 import { describeOddFields, routes } from './odd-fields.ts'
 
 usingCheapPasswords()

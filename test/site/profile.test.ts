@@ -2,8 +2,11 @@
 import { expect, test } from 'bun:test'
 import { newUser } from '../operations/control/operator.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
+
+usingCheapPasswords()
 
 async function enter(server: TestServer, more: object = {}) {
   const user = await newUser(server, { password: 'the first password', ...more })

@@ -4,8 +4,8 @@ import { isoMillis } from '../../src/kit/time/clock.ts'
 import { nowOf } from '../operations/control/operator.ts'
 import { newGame, publishedCampaign } from '../operations/drops/campaigns.ts'
 import { csrfIn, Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
 

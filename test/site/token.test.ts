@@ -5,9 +5,9 @@ import { SCOPES, type Scope } from '../../src/contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../src/contract/site-client.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
 import { Person } from '../support/browser/person.ts'
+import { usingCheapPasswords } from '../support/server/cheap-passwords.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 import type { TestServer } from '../support/server.ts'
-import { usingCheapPasswords } from './cheap-passwords.ts'
 
 usingCheapPasswords()
 

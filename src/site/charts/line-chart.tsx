@@ -75,7 +75,7 @@ export function LineChart({ label, times, lines, format = inFull, isCount = fals
           <ul class="legend num" aria-hidden="true">
             {lines.map(({ name, values, tone = 'accent' }) => (
               <li key={name} class={`tone-${tone}`}>
-                {name} <strong>{shownValue(values.at(pointed ?? -1), format)}</strong>
+                <span>{name}</span> <strong>{shownValue(values.at(pointed ?? -1), format)}</strong>
               </li>
             ))}
             {pointed !== undefined && <li>{ago(times, pointed)}</li>}

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import type { DropState, DropsCampaign } from '../../contract/resources/campaign.ts'
 import { counted } from '../format/numbers.ts'
-import { minute, timeUntil } from '../format/times.ts'
 import { Form } from './form.tsx'
+import { CHECK, Icon } from './icon.tsx'
 
 type CampaignDrop = DropsCampaign['drops'][number]
 
@@ -76,13 +76,6 @@ export function MinutesBar({ minutes, drops }: { minutes: number; drops: readonl
   )
 }
 
-/** A relative time in words, and the exact one. */
-export const Until = ({ verb, iso, now }: { verb: string; iso: string; now: number }) => (
-  <>
-    {verb} {timeUntil(iso, now)}, <time datetime={iso}>{minute(iso)}</time>
-  </>
-)
-
 interface DropListProps {
   readonly drops: readonly ShownDrop[]
   /** What is offered for a drop that is reached. */
@@ -107,7 +100,13 @@ export const DropList = ({ drops, claim }: DropListProps) => (
 )
 
 const DropStatus = ({ state, minutesLeft }: ShownDrop) => {
-  if (state === 'claimed') return <span class="drop-state good">Claimed</span>
+  if (state === 'claimed')
+    return (
+      <span class="drop-state good">
+        <Icon shape={CHECK} />
+        Claimed
+      </span>
+    )
   if (state === 'missed') return <span class="drop-state">Missed</span>
   if (state === undefined) return null
   return <span class="small quiet num">{counted(minutesLeft, 'minute', 'minutes')} left</span>

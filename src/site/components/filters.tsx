@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { withQuery } from '../format/with-query.ts'
 import type { KnownDrops } from '../scripts/drops-channels.ts'
+import { Chevron } from './icon.tsx'
 
 export interface Named {
   readonly id: string
@@ -57,6 +58,7 @@ export function Filters({ languages, drops, ...filtering }: Filtering) {
         <details class="dropdown">
           <summary class="chip" {...(language && { 'aria-current': 'true' })}>
             {language?.name ?? 'Language'}
+            <Chevron />
           </summary>
           <ul>
             <li>

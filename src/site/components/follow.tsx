@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { counted } from '../format/numbers.ts'
 import { postForm } from '../scripts/send-form.ts'
 import { Form } from './form.tsx'
+import { FULL_HEART, HEART, Icon } from './icon.tsx'
 
 /** How the person who looks at a channel stands to it. Without `csrf` they are not logged in. */
 export interface Following {
@@ -36,6 +37,7 @@ export function Follow({ login, csrf, isOwn, ...before }: Following) {
         </a>
       ) : csrf === undefined ? (
         <a class="button primary" href={`/login?next=/${login}`}>
+          <Icon shape={HEART} />
           Follow
         </a>
       ) : (
@@ -45,6 +47,7 @@ export function Follow({ login, csrf, isOwn, ...before }: Following) {
           onSubmit={submit}
         >
           <button class={isFollowing ? '' : 'primary'} type="submit">
+            <Icon shape={isFollowing ? FULL_HEART : HEART} />
             {isFollowing ? 'Following' : 'Follow'}
           </button>
         </Form>

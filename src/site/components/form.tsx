@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The parts of forms, and the outcome of the last submission. */
 import type { ComponentChildren, ComponentProps } from 'preact'
+import { Chevron } from './icon.tsx'
 
 /** Part of every form. */
 export interface FormToken {
@@ -85,6 +86,14 @@ export const Labelled = ({
       </p>
     )}
   </div>
+)
+
+/** A list to choose from. */
+export const Select = ({ children, ...attributes }: ComponentProps<'select'>) => (
+  <span class="select">
+    <select {...attributes}>{children}</select>
+    <Chevron />
+  </span>
 )
 
 /** Attributes of a field for names, keys and codes, which browsers neither complete nor correct. */

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Icon, SEARCH_ICON } from './icon.tsx'
+import { Icon, SEARCH } from './icon.tsx'
 
 /** The search in the header. `field` has what a script adds to its text field. */
 export const SearchForm = ({
@@ -10,7 +10,7 @@ export const SearchForm = ({
   readonly field?: Readonly<Record<string, unknown>>
 }) => (
   <form method="get" action="/">
-    <Icon path={SEARCH_ICON} lines />
+    <Icon shape={SEARCH} />
     <input
       type="search"
       name="q"

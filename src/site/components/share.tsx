@@ -2,7 +2,7 @@
 /** A button that opens the link of a page. People copy it from the field; where something plays, a script copies it for them. */
 import type { ComponentChildren } from 'preact'
 import { clockTime } from '../../kit/time/clock-time.ts'
-import { Icon } from './icon.tsx'
+import { CLOSE, Icon, SHARE } from './icon.tsx'
 
 interface ShareProps {
   /** A whole URL. */
@@ -11,14 +11,11 @@ interface ShareProps {
   readonly position?: number
 }
 
-const SHARE_ICON = 'M12 15V4M8 8l4-4 4 4M5 13v6h14v-6'
-const CLOSE_ICON = 'm6 6 12 12m0-12L6 18'
-
 /** `player/start-sharing.ts` works on its parts. */
 export const Share = ({ link, position }: ShareProps) => (
   <div>
     <button class="share" type="button" popovertarget="share">
-      <Icon path={SHARE_ICON} lines />
+      <Icon shape={SHARE} />
       Share
     </button>
     <div class="share-menu" id="share" popover="auto" role="dialog" aria-labelledby="share-heading">
@@ -37,7 +34,7 @@ export const Share = ({ link, position }: ShareProps) => (
         />
       )}
       <button class="close" type="button" popovertarget="share" popovertargetaction="hide" aria-label="Close">
-        <Icon path={CLOSE_ICON} lines />
+        <Icon shape={CLOSE} />
       </button>
     </div>
   </div>

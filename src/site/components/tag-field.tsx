@@ -2,6 +2,7 @@
 /** The tags of a channel. Without a script they are one text field, separated by commas. */
 import { useEffect, useState } from 'preact/hooks'
 import { Labelled } from './form.tsx'
+import { CLOSE, Icon } from './icon.tsx'
 
 const MAX_TAGS = 10
 const HINT = `Up to ${MAX_TAGS}, of letters and digits, separated by commas.`
@@ -51,7 +52,7 @@ export function TagField({ tags: given }: { tags: readonly string[] }) {
               aria-label={`Remove the tag ${tag}`}
               onClick={() => setTags(tags.filter(other => other !== tag))}
             >
-              ×
+              <Icon shape={CLOSE} />
             </button>
           </span>
         ))}

@@ -1,9 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Values as the console shows them. What a value is follows from the name of its field and from its form. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { fieldNamed, parseSubject, statusTone } from '../../contract/admin/fields.ts'
 import { tableAt } from '../../contract/admin/index.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
+import { second, timeSince, timeUntil } from '../format/times.ts'
 import type { Row } from './operator-api.ts'
 import { consolePath } from './paths.ts'
 import { findReferenced, MAX_SHOWN } from './references.ts'
@@ -44,12 +46,20 @@ export function Cell({ field, row, names }: { field: string; row: Row; names: Na
   return <>{text}</>
 }
 
-export const Time = ({ iso }: { iso: string }) => (
-  <time dateTime={iso} title={iso} class="num">
-    <span class="date">{iso.slice(0, 10)} </span>
-    {iso.slice(11, 19)}
-  </time>
-)
+/** The time of the server while a page is rendered, in milliseconds since 1970. */
+export const Now = createContext(0)
+
+/** In words; where there is room, the exact time beside them. */
+function Time({ iso }: { iso: string }) {
+  const now = useContext(Now)
+  const isPast = Date.parse(iso) <= now
+  return (
+    <time dateTime={iso} title={second(iso)}>
+      {isPast ? timeSince(iso, now) : timeUntil(iso, now)}
+      <span class="exact"> {second(iso).replace(' UTC', '')}</span>
+    </time>
+  )
+}
 
 /** Ids are long: the first part is enough to recognise one, and the whole one can be copied. */
 const Id = ({ text }: { text: string }) => (

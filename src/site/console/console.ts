@@ -85,6 +85,7 @@ export const submitConsole: ConsoleHandler = async (browser, services) => {
     return verifiedPage(desk, await verifyAudit(services.store, services.keepsAllAudit))
   }
   const target = await targetAt(place, api, services)
+  if (target?.action.operation.takesLong || target?.action.form.downloads) browser.holdOpen()
   return target === undefined ? missingPage() : submitAction(desk, api, target, form)
 }
 
@@ -145,12 +146,13 @@ function splitPath({ path }: Browser): readonly string[] {
 
 function createConsoleContext(
   session: OperatorSession,
-  { operatorSessions, demo }: ConsoleServices,
+  { operatorSessions, demo, clock }: ConsoleServices,
 ): ConsoleContext {
   return {
     operator: session.operator,
     proof: operatorSessions.createProof(session),
     isDemo: demo !== undefined,
+    now: clock.now(),
   }
 }
 

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Fields of forms and filters. */
 import { fieldNamed } from '../../contract/admin/fields.ts'
-import { Labelled, LITERAL } from '../components/form.tsx'
+import { Labelled, LITERAL, Select } from '../components/form.tsx'
 import { Prose } from '../components/prose.tsx'
 import type { InputField } from './input-fields.ts'
 import { ROW_ID, type RowTexts, rowFieldName, startName } from './input-fields.ts'
@@ -185,7 +185,7 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
     const choices = field.kind === 'yes-no' ? ['true', 'false'] : field.choices
     const isOpen = start === undefined && !field.required && !choices.includes('')
     return (
-      <select {...shared}>
+      <Select {...shared}>
         {isOpen && (
           <option value="" selected={value === ''}>
             {isFilter ? 'Any' : 'Default'}
@@ -196,7 +196,7 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
             {choiceText(field, choice)}
           </option>
         ))}
-      </select>
+      </Select>
     )
   }
   if (field.groups.length > 0) return <GroupedSelect {...shared} field={field} value={value} />
@@ -228,7 +228,7 @@ interface GroupedSelectProps {
 }
 
 const GroupedSelect = ({ field, value, ...shared }: GroupedSelectProps) => (
-  <select {...shared}>
+  <Select {...shared}>
     {!field.required && (
       <option value="" selected={value === ''}>
         None
@@ -243,7 +243,7 @@ const GroupedSelect = ({ field, value, ...shared }: GroupedSelectProps) => (
         ))}
       </optgroup>
     ))}
-  </select>
+  </Select>
 )
 
 /** What a filter takes, in a few words. */

@@ -7,9 +7,10 @@ import { VERSION } from '../../config/version.ts'
 import { tables } from '../../contract/admin/index.ts'
 import { GROUPS } from '../../contract/admin/resource.ts'
 import { Form, Notice } from '../components/form.tsx'
-import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
+import { Icon, Mark, MENU, SEARCH } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'
 import type { Page } from '../render/page.ts'
+import { Now } from './cells.tsx'
 import { CONSOLE, consolePath } from './paths.ts'
 
 /** The operator and the installation that a page is for. */
@@ -18,6 +19,8 @@ export interface ConsoleContext {
   /** Part of every form. */
   readonly proof: string
   readonly isDemo: boolean
+  /** The time of the server, in milliseconds since 1970. */
+  readonly now: number
 }
 
 interface Content {
@@ -56,13 +59,16 @@ export function consolePage(desk: ConsoleContext, content: Content): Page {
         <div class="stage">
           <div class="strip">
             <details class="menu">
-              <summary>Menu</summary>
+              <summary>
+                <Icon shape={MENU} />
+                Menu
+              </summary>
               <Navigation section={content.section} isDemo={desk.isDemo} />
               <Who {...desk} />
             </details>
             <search class="search">
               <form method="get" action={consolePath('search')}>
-                <Icon path={SEARCH_ICON} lines />
+                <Icon shape={SEARCH} />
                 <input
                   type="search"
                   name="q"
@@ -94,10 +100,10 @@ export function consolePage(desk: ConsoleContext, content: Content): Page {
             </div>
             <Notice kind="good" sentence={content.done} />
             <Notice kind="bad" sentence={violation} />
-            {content.body}
+            <Now.Provider value={desk.now}>{content.body}</Now.Provider>
           </main>
           <footer class="console-foot num">
-            Times are UTC <span>Strand {VERSION}</span>
+            <span>Exact times are UTC</span> <span>Strand {VERSION}</span>
           </footer>
         </div>
       </div>

@@ -22,17 +22,17 @@ export interface Rows {
 export class OperatorApi {
   readonly client: Client
   readonly #methods: Readonly<Record<string, (input: Input) => Promise<unknown>>>
+  readonly #send: (request: Request) => Response | Promise<Response>
 
   constructor(
     operator: Operator,
     address: string,
     services: Pick<ConsoleServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
   ) {
+    this.#send = request => services.callControl(request, operator, address)
     const visitor = { session_id: null, scopes: [] }
     this.client = inProcessClient(services, visitor, (request, url) =>
-      new URL(url).pathname.startsWith('/helix/')
-        ? services.callApi(request, address)
-        : services.callControl(request, operator, address),
+      new URL(url).pathname.startsWith('/helix/') ? services.callApi(request, address) : this.#send(request),
     )
     this.#methods = { ...this.client.helix, ...this.client.control } as never
   }
@@ -47,6 +47,18 @@ export class OperatorApi {
       const { message, field } = error
       throw new StrandError({ status: 400, error: 'Bad Request', message, field, operation: operation.id })
     }
+  }
+
+  /** The lines that an operation answers, which the client leaves out. */
+  async lines({ id, method, path }: Operation, input: Input): Promise<ReadableStream<Uint8Array>> {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name])))
+    const response = await this.#send(new Request(new URL(filled, 'http://localhost'), { method }))
+    if (response.ok && response.body !== null) return response.body
+    const { status, error, message } = (await response.json()) as Pick<
+      StrandError,
+      'status' | 'error' | 'message'
+    >
+    throw new StrandError({ status, error, message, operation: id })
   }
 
   async rows(operation: Operation, input: Input): Promise<Rows> {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { AdminTable, FormAction } from '../../contract/admin/resource.ts'
 import { Form } from '../components/form.tsx'
+import { Chevron } from '../components/icon.tsx'
 import { withQuery } from '../format/with-query.ts'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
@@ -25,10 +26,17 @@ interface TableView {
   readonly remove?: (row: Row) => string
 }
 
+interface TableFrameProps {
+  readonly title: string
+  /** Whether the times of the first column are exact as well. */
+  readonly hasExactTimes?: boolean
+  readonly children: ComponentChildren
+}
+
 /** A wide table scrolls in its frame, also with the keyboard. */
-export const TableFrame = ({ title, children }: { title: string; children: ComponentChildren }) => (
+export const TableFrame = ({ title, hasExactTimes = false, children }: TableFrameProps) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
-  <section class="table" aria-label={title} tabIndex={0}>
+  <section class="table" aria-label={title} tabIndex={0} {...(hasExactTimes && { 'data-exact': true })}>
     {children}
   </section>
 )
@@ -62,7 +70,11 @@ export const PlainTable = <T,>({ columns, items, itemKey, className }: PlainTabl
       {items.map(item => (
         <tr key={itemKey(item)} data-key={itemKey(item)}>
           {columns.map(([title, cell, kind]) => (
-            <td key={title} {...(kind && { class: kind === 'number' ? 'right num' : kind })}>
+            <td
+              key={title}
+              data-label={title}
+              {...(kind && { class: kind === 'number' ? 'right num' : kind })}
+            >
               {cell(item)}
             </td>
           ))}
@@ -77,7 +89,7 @@ export function Table(view: TableView) {
   const actions = remove === undefined ? (resource.actions ?? []).filter(({ form }) => form.inRow) : []
   const hasEnd = actions.length > 0 || remove !== undefined
   return (
-    <TableFrame title={title}>
+    <TableFrame title={title} hasExactTimes={resource.path === 'audit'}>
       <table>
         <thead>
           <tr>
@@ -101,7 +113,11 @@ export function Table(view: TableView) {
               <>
                 <tr key={key} data-key={key} {...(isOpen && { class: 'open' })}>
                   {columns.map((column, index) => (
-                    <td key={column} {...(isNumber(column) && { class: 'right num' })}>
+                    <td
+                      key={column}
+                      data-label={columnLabel(resource, column)}
+                      {...(isNumber(column) && { class: 'right num' })}
+                    >
                       {index === 0 ? (
                         <RowLink view={view} row={row} column={column} isOpen={isOpen} />
                       ) : (
@@ -175,6 +191,7 @@ function RowLink({
       href={withQuery(here.path, { ...here.query, open: isOpen ? undefined : key })}
       aria-expanded={isOpen}
     >
+      <Chevron />
       <Cell field={column} row={row} names={names} />
     </a>
   )

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A parameter as a form field, with what the contract states about it. */
-import { LITERAL } from '../components/form.tsx'
+import { LITERAL, Select } from '../components/form.tsx'
 import { Prose } from '../components/prose.tsx'
 import type { FormField } from './forms.ts'
 
@@ -45,14 +45,14 @@ function Control({ id, field, value, mistake, change }: FieldRowProps) {
   }
   if (kind === 'choice' || kind === 'boolean')
     return (
-      <select {...common}>
+      <Select {...common}>
         <option value="">not sent</option>
         {(kind === 'boolean' ? ['true', 'false'] : choices).map(each => (
           <option key={each} value={each}>
             {each}
           </option>
         ))}
-      </select>
+      </Select>
     )
   const placeholder = example === '' ? '' : example.replaceAll('\n', ', ')
   if (kind === 'text' || kind === 'number')

@@ -3,6 +3,7 @@ import { counted } from './numbers.ts'
 
 export const day = (iso: string): string => iso.slice(0, 10)
 export const minute = (iso: string): string => `${day(iso)} ${iso.slice(11, 16)} UTC`
+export const second = (iso: string): string => `${day(iso)} ${iso.slice(11, 19)} UTC`
 
 /** `5h 42m`: how long ago a stream started. */
 export function uptime(started_at: string, now: number): string {

@@ -11,11 +11,11 @@ import {
   needsLink,
   type ShownDrop,
   toShownDrops,
-  Until,
 } from '../components/campaign.tsx'
 import { type NoMinutesReason, REASONS } from '../components/drops-reasons.ts'
 import { directoryLink } from '../components/filters.tsx'
 import { useOutcome } from '../components/outcome.tsx'
+import { Until } from '../components/time.tsx'
 import { counted } from '../format/numbers.ts'
 import { type HeartbeatAnswer, useHeartbeatAnswer } from '../scripts/heartbeat-answer.ts'
 import { island } from '../scripts/island.tsx'
@@ -69,8 +69,8 @@ export const ChannelDrops = island('channel-drops', function ChannelDrops(props:
         <article key={campaign.id} class="campaign">
           <h3>{campaign.name}</h3>
           <p class="small quiet">
-            <a href={directoryLink({ game: campaign.game_id, drops: '1' })}>{campaign.game_name}</a> ·{' '}
-            <Until verb="ends" iso={campaign.ends_at} now={now} />
+            <a href={directoryLink({ game: campaign.game_id, drops: '1' })}>{campaign.game_name}</a> · ends{' '}
+            <Until iso={campaign.ends_at} now={now} />
           </p>
           <MinutesBar minutes={minutes} drops={drops} />
           <DropList

@@ -8,6 +8,7 @@ import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
+import { minute } from '../format/times.ts'
 import { api } from '../scripts/api.ts'
 import { useEveryFewSeconds } from '../scripts/every-few-seconds.ts'
 import { island } from '../scripts/island.tsx'
@@ -57,7 +58,9 @@ export const ChannelLive = island(
           <Facts>
             <Fact name="Viewers">{viewers.toLocaleString('en-US')}</Fact>
             <Fact name="Uptime">
-              <time datetime={live.started_at}>{clockTime(seconds)}</time>
+              <time datetime={live.started_at} title={minute(live.started_at)}>
+                {clockTime(seconds)}
+              </time>
             </Fact>
           </Facts>
         }

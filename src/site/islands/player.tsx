@@ -2,6 +2,20 @@
 /** The player. The server renders its parts; without a script it shows a picture and where the video is. */
 import { useEffect, useRef } from 'preact/hooks'
 import { clockTime } from '../../kit/time/clock-time.ts'
+import {
+  CLOSE,
+  ENLARGE,
+  Icon,
+  KEYBOARD,
+  NARROW,
+  PAUSE,
+  PLAY,
+  REDUCE,
+  SILENCE,
+  SMALL_PICTURE,
+  SOUND,
+  WIDE,
+} from '../components/icon.tsx'
 import type { Broadcast } from '../player/broadcast.ts'
 import { KEY_LIST } from '../player/keys.ts'
 import { island } from '../scripts/island.tsx'
@@ -32,27 +46,7 @@ export interface PlayerMarker {
   readonly description: string
 }
 
-const PLAY = 'M8 5.2v13.6a.8.8 0 0 0 1.22.68l11-6.8a.8.8 0 0 0 0-1.36l-11-6.8A.8.8 0 0 0 8 5.2z'
-const PAUSE = 'M7 5h3.5v14H7zM13.5 5H17v14h-3.5z'
-const SPEAKER = 'M4 9.5v5h3.2L12 19V5L7.2 9.5z'
-const WAVES = 'M15 9.200a4 4 0 0 1 0 5.600M17.600 6.600a7.600 7.600 0 0 1 0 10.800'
-const CROSS = 'm15.5 9.5 5 5m0-5-5 5'
-const ENLARGE = 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5'
-const REDUCE = 'M9 4v5H4M15 4v5h5M9 20v-5H4M15 20v-5h5'
-const FRAME = 'M3 6h18v12H3z'
-const WIDE = 'm8 9.500-2.500 2.500 2.500 2.500m8-5 2.500 2.500-2.500 2.500'
-const NARROW = 'm5.500 9.500 2.500 2.500-2.500 2.500m13-5-2.500 2.500 2.500 2.500'
-const SCREEN = 'M20.500 10V5h-17v14H10'
-const SMALL = 'M13 13h8.500v6H13z'
-const KEYBOARD = 'M3 7h18v10H3zM7 10.500h.01M10.300 10.500h.01M13.700 10.500h.01M17 10.500h.01M8 14h8'
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 2]
-
-const PartIcon = ({ name, fill, lines }: { name: string; fill?: string; lines?: string }) => (
-  <svg class={name} viewBox="0 0 24 24" aria-hidden="true">
-    {fill !== undefined && <path d={fill} />}
-    {lines !== undefined && <path class="stroke" d={lines} />}
-  </svg>
-)
 
 /** The script works on the parts by name. It renders once: what changes afterwards is up to `player/`. */
 export const Player = island('player', function Player(props: PlayerProps) {
@@ -86,23 +80,23 @@ export const Player = island('player', function Player(props: PlayerProps) {
       <p class="message" data-part="message" role="status" />
       <p class="hint" data-part="hint" role="status" />
       <button class="start" data-part="start" type="button" aria-label="Play" hidden>
-        <PartIcon name="play" fill={PLAY} />
+        <Icon shape={PLAY} name="play" />
       </button>
       <button class="unmute" data-part="unmute" type="button" hidden>
-        <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+        <Icon shape={SILENCE} name="silence" />
         Unmute
       </button>
       <div class="controls" data-part="bar" hidden>
         <Timeline seconds={seconds} start={start ?? seconds} markers={markers} isHidden={isLive} />
         <div class="buttons">
           <button data-part="toggle" type="button" aria-label="Play" title="Play or pause (k)">
-            <PartIcon name="play" fill={PLAY} />
-            <PartIcon name="pause" fill={PAUSE} />
+            <Icon shape={PLAY} name="play" />
+            <Icon shape={PAUSE} name="pause" />
           </button>
           <span class="volume">
             <button data-part="mute" type="button" aria-label="Mute" aria-pressed="false" title="Mute (m)">
-              <PartIcon name="sound" fill={SPEAKER} lines={WAVES} />
-              <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+              <Icon shape={SOUND} name="sound" />
+              <Icon shape={SILENCE} name="silence" />
             </button>
             <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume" />
           </span>
@@ -125,7 +119,7 @@ export const Player = island('player', function Player(props: PlayerProps) {
             ))}
           </select>
           <button class="at-desk" data-part="keys" type="button" aria-label="Keys" title="Keys (?)">
-            <PartIcon name="keyboard" lines={KEYBOARD} />
+            <Icon shape={KEYBOARD} />
           </button>
           <button
             data-part="picture"
@@ -135,7 +129,7 @@ export const Player = island('player', function Player(props: PlayerProps) {
             title="Picture in picture (i)"
             hidden
           >
-            <PartIcon name="small" lines={SCREEN} fill={SMALL} />
+            <Icon shape={SMALL_PICTURE} />
           </button>
           <button
             class="at-desk"
@@ -145,8 +139,8 @@ export const Player = island('player', function Player(props: PlayerProps) {
             aria-pressed="false"
             title="Theatre mode (t)"
           >
-            <PartIcon name="enlarge" lines={FRAME + WIDE} />
-            <PartIcon name="reduce" lines={FRAME + NARROW} />
+            <Icon shape={WIDE} name="enlarge" />
+            <Icon shape={NARROW} name="reduce" />
           </button>
           <button
             data-part="fullscreen"
@@ -155,8 +149,8 @@ export const Player = island('player', function Player(props: PlayerProps) {
             aria-pressed="false"
             title="Full screen (f)"
           >
-            <PartIcon name="enlarge" lines={ENLARGE} />
-            <PartIcon name="reduce" lines={REDUCE} />
+            <Icon shape={ENLARGE} name="enlarge" />
+            <Icon shape={REDUCE} name="reduce" />
           </button>
         </div>
       </div>
@@ -215,7 +209,7 @@ const KeyList = () => (
     <form method="dialog">
       <h2 id="keys-heading">Keys</h2>
       <button class="close" type="submit" aria-label="Close">
-        <PartIcon name="close" lines="m6 6 12 12m0-12L6 18" />
+        <Icon shape={CLOSE} />
       </button>
     </form>
     <dl>

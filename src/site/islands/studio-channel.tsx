@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Title, game, language and tags of a channel. */
-import { Form, Labelled } from '../components/form.tsx'
+import { Form, Labelled, Select } from '../components/form.tsx'
 import { GameField, type PickedGame } from '../components/game-field.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { TagField } from '../components/tag-field.tsx'
@@ -40,13 +40,13 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
       </Labelled>
       <GameField game={props.game} />
       <Labelled id="language" label="Language">
-        <select id="language" name="language">
+        <Select id="language" name="language">
           {props.languages.map(({ id, name }) => (
             <option key={id} value={id} selected={id === props.language}>
               {name}
             </option>
           ))}
-        </select>
+        </Select>
       </Labelled>
       <TagField tags={props.tags} />
       <div class="actions">

@@ -2,7 +2,7 @@
 /** Where an encoder sends the broadcast: server, stream key, and a command to try it. The key is not in the page until asked for. */
 import { useState } from 'preact/hooks'
 import { CopyButton } from '../components/copy-button.tsx'
-import { Form, Labelled } from '../components/form.tsx'
+import { Form, Labelled, Select } from '../components/form.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { api } from '../scripts/api.ts'
 import { island } from '../scripts/island.tsx'
@@ -88,12 +88,12 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
         <summary>New key…</summary>
         <Form action={action} fields={{ csrf, decision: 'rotate' }} onSubmit={rotate}>
           <Labelled id="grace" label="The old key stays valid" hint="A running broadcast is not interrupted.">
-            <select id="grace" name="grace">
+            <Select id="grace" name="grace">
               <option value="0">not any longer</option>
               <option value="3600">for an hour</option>
               <option value="86400">for a day</option>
               <option value="604800">for a week</option>
-            </select>
+            </Select>
           </Labelled>
           <button class="warning" type="submit">
             Replace the key

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/time/clock-time.ts'
 import { Form } from '../components/form.tsx'
+import { Chevron } from '../components/icon.tsx'
 import { useOutcome } from '../components/outcome.tsx'
 import { api } from '../scripts/api.ts'
 import { island } from '../scripts/island.tsx'
@@ -192,7 +193,10 @@ function Exports({
 }) {
   return (
     <details class="dropdown">
-      <summary class="button">Export</summary>
+      <summary class="button">
+        Export
+        <Chevron />
+      </summary>
       <ul>
         {formats.map(({ id, name }) => (
           <li key={id}>

@@ -7,7 +7,8 @@ import { knownFirst } from '../../domain/oauth/scopes.ts'
 import type { ProfileLink } from '../../domain/profile-link.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
-import { Field, Form, type FormToken, Labelled, LITERAL, Notice } from '../components/form.tsx'
+import { Field, Form, type FormToken, Labelled, LITERAL, Notice, Select } from '../components/form.tsx'
+import { Chevron } from '../components/icon.tsx'
 import { Ago } from '../components/time.tsx'
 import { languagesWith } from '../format/languages.ts'
 import type { Page, Theme } from '../render/page.ts'
@@ -88,69 +89,96 @@ export function accountPage(view: AccountView): Page {
   }
 }
 
-const Profile = ({ profile, csrf }: AccountView) => (
-  <Form action="/account/profile" fields={{ csrf }}>
-    <Labelled
-      id="display_name"
-      label="Display name"
-      hint="Your user name, with capital letters where you like them."
-    >
+interface LinkFieldProps {
+  readonly place: number
+  readonly link: ProfileLink | undefined
+}
+
+function LinkField({ place, link }: LinkFieldProps) {
+  const [labelField, urlField] = LINK_FIELDS[place] ?? []
+  return (
+    <div class="field link-field">
       <input
-        id="display_name"
-        name="display_name"
-        value={profile.display_name}
-        required
-        {...LITERAL}
-        aria-describedby="display_name-hint"
+        name={labelField}
+        value={link?.label ?? ''}
+        placeholder="Label"
+        autocomplete="off"
+        aria-label={`Label of link ${place + 1}`}
       />
-    </Labelled>
-    <Labelled id="description" label="Bio" hint={`At most ${MAX_DESCRIPTION} characters.`}>
-      <textarea id="description" name="description" rows={4} aria-describedby="description-hint">
-        {profile.description}
-      </textarea>
-    </Labelled>
-    <Labelled id="language" label="Language of your broadcasts">
-      <select id="language" name="language">
-        {languagesWith(profile.language).map(({ id, name }) => (
-          <option key={id} value={id} selected={id === profile.language}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </Labelled>
-    <fieldset class="link-fields">
-      <legend>Links</legend>
-      <p class="hint">Shown on your channel. Addresses begin with https://.</p>
-      {LINK_FIELDS.map(([labelField, urlField], place) => {
-        const { label, url } = profile.links[place] ?? { label: '', url: '' }
-        return (
-          <div key={urlField} class="field link-field">
-            <input
-              name={labelField}
-              value={label}
-              placeholder="Label"
-              autocomplete="off"
-              aria-label={`Label of link ${place + 1}`}
-            />
-            <input
-              name={urlField}
-              value={url}
-              placeholder="https://"
-              inputMode="url"
-              {...LITERAL}
-              aria-label={`Address of link ${place + 1}`}
-            />
-          </div>
-        )
-      })}
-    </fieldset>
-    <div class="actions">
-      <button class="primary" type="submit">
-        Save profile
-      </button>
+      <input
+        name={urlField}
+        value={link?.url ?? ''}
+        placeholder="https://"
+        inputMode="url"
+        {...LITERAL}
+        aria-label={`Address of link ${place + 1}`}
+      />
     </div>
-  </Form>
-)
+  )
+}
+
+/** The links that are there, and one more. The others unfold. */
+const countShown = (links: readonly ProfileLink[]): number =>
+  Math.min(LINK_FIELDS.length, 2 + links.findLastIndex(({ label, url }) => label !== '' || url !== ''))
+
+function Profile({ profile, csrf }: AccountView) {
+  const shown = countShown(profile.links)
+  return (
+    <Form action="/account/profile" fields={{ csrf }}>
+      <Labelled
+        id="display_name"
+        label="Display name"
+        hint="Your user name, with capital letters where you like them."
+      >
+        <input
+          id="display_name"
+          name="display_name"
+          value={profile.display_name}
+          required
+          {...LITERAL}
+          aria-describedby="display_name-hint"
+        />
+      </Labelled>
+      <Labelled id="description" label="Bio" hint={`At most ${MAX_DESCRIPTION} characters.`}>
+        <textarea id="description" name="description" rows={4} aria-describedby="description-hint">
+          {profile.description}
+        </textarea>
+      </Labelled>
+      <Labelled id="language" label="Language of your broadcasts">
+        <Select id="language" name="language">
+          {languagesWith(profile.language).map(({ id, name }) => (
+            <option key={id} value={id} selected={id === profile.language}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </Labelled>
+      <fieldset class="link-fields">
+        <legend>Links</legend>
+        <p class="hint">Shown on your channel. Addresses begin with https://.</p>
+        {LINK_FIELDS.slice(0, shown).map((_, place) => (
+          <LinkField key={place} place={place} link={profile.links[place]} />
+        ))}
+        {shown < LINK_FIELDS.length && (
+          <details>
+            <summary class="button small-button">
+              More links
+              <Chevron />
+            </summary>
+            {LINK_FIELDS.slice(shown).map((_, place) => (
+              <LinkField key={place} place={shown + place} link={undefined} />
+            ))}
+          </details>
+        )}
+      </fieldset>
+      <div class="actions">
+        <button class="primary" type="submit">
+          Save profile
+        </button>
+      </div>
+    </Form>
+  )
+}
 
 const THEMES = [
   ['auto', 'As this device'],

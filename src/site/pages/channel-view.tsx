@@ -5,7 +5,7 @@ import { clockTime } from '../../kit/time/clock-time.ts'
 import { ChannelBar, type ChannelBarView } from '../components/channel-bar.tsx'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Icon, PLAY } from '../components/icon.tsx'
 import { Share } from '../components/share.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { Ago } from '../components/time.tsx'
@@ -45,7 +45,8 @@ interface ChannelView {
   readonly now: number
 }
 
-const MAX_LIVE_NOW = 4
+/** Whole rows of two and of three. */
+const MAX_LIVE_NOW = 6
 
 /** A channel: what it broadcasts now, and its latest videos. */
 export function channelPage(view: ChannelView): Page {
@@ -63,7 +64,7 @@ export function channelPage(view: ChannelView): Page {
           {live ? (
             <Screen channel={channel} live={live} broadcast={broadcast} following={following} now={now} />
           ) : (
-            last && <LastBroadcast video={last} isPlayable={view.isLastPlayable} />
+            <OffAir {...view} />
           )}
           <div class="masthead">
             {live ? (
@@ -87,7 +88,6 @@ export function channelPage(view: ChannelView): Page {
             <Share link={link} />
           </div>
           {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
-          {!live && !last && <NoBroadcast isOwn={following.isOwn} />}
           {(description !== '' || links.length > 0) && (
             <section class="about" aria-labelledby="about-heading">
               <h2 id="about-heading">About</h2>
@@ -108,7 +108,12 @@ export function channelPage(view: ChannelView): Page {
   }
 }
 
-const PLAY_ICON = 'M8 5.2v13.6a.8.8 0 0 0 1.22.68l11-6.8a.8.8 0 0 0 0-1.36l-11-6.8A.8.8 0 0 0 8 5.2z'
+const OffAir = ({ channel, following, videos: [last], isLastPlayable }: ChannelView) =>
+  last === undefined ? (
+    <NoBroadcast id={channel.id} isOwn={following.isOwn} />
+  ) : (
+    <LastBroadcast video={last} isPlayable={isLastPlayable} />
+  )
 
 /** What the channel showed last, where the player is while it is live. */
 const LastBroadcast = ({ video, isPlayable }: { video: EndedVideo; isPlayable: boolean }) => (
@@ -116,7 +121,7 @@ const LastBroadcast = ({ video, isPlayable }: { video: EndedVideo; isPlayable: b
     <img src={`/images/videos/${video.id}-1280x720.png`} width="1280" height="720" alt="" />
     {isPlayable && (
       <span class="play">
-        <Icon path={PLAY_ICON} />
+        <Icon shape={PLAY} />
       </span>
     )}
     <span class="caption">
@@ -127,27 +132,31 @@ const LastBroadcast = ({ video, isPlayable }: { video: EndedVideo; isPlayable: b
   </a>
 )
 
-const NoBroadcast = ({ isOwn }: { isOwn: boolean }) => (
-  <section class="panel no-broadcast" aria-labelledby="no-broadcast-heading">
-    <h2 id="no-broadcast-heading">No broadcast yet</h2>
-    {isOwn ? (
-      <p class="quiet">
-        Your broadcasts play here, and stay as videos. The <a href="/studio">studio</a> has what your encoder
-        needs.
-      </p>
-    ) : (
-      <p class="quiet">
-        Broadcasts play here, and stay as videos. Follow the channel to see it on your home page when it goes
-        live.
-      </p>
-    )}
+/** In place of a broadcast: the picture that the channel will have. */
+const NoBroadcast = ({ id, isOwn }: { id: string; isOwn: boolean }) => (
+  <section class="screen off-air" aria-labelledby="no-broadcast-heading">
+    <img src={`/images/channels/${id}-1280x720.png`} width="1280" height="720" alt="" />
+    <div class="caption">
+      <h2 id="no-broadcast-heading">No broadcast yet</h2>
+      {isOwn ? (
+        <p>
+          Your broadcasts play here, and stay as videos. The <a href="/studio">studio</a> has what your
+          encoder needs.
+        </p>
+      ) : (
+        <p>
+          Broadcasts play here, and stay as videos. Follow the channel to see it on your home page when it
+          goes live.
+        </p>
+      )}
+    </div>
   </section>
 )
 
 /** A way on from a channel that has nothing to show. */
 const LiveNow = ({ streams, now }: { streams: readonly ShownStream[]; now: number }) =>
   streams.length === 0 ? null : (
-    <section class="videos" aria-labelledby="live-now-heading">
+    <section class="videos live-now" aria-labelledby="live-now-heading">
       <h2 id="live-now-heading">Live now</h2>
       <ul class="grid">
         {streams.slice(0, MAX_LIVE_NOW).map(stream => (

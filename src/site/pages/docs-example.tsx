@@ -15,7 +15,9 @@ export const RequestExample = ({ operation, options }: { operation: Operation; o
   const server = { baseUrl: options.baseUrlOf(familyOf(operation)), strict: options.strict }
   return (
     <figure class="example request">
-      <figcaption>Request</figcaption>
+      <figcaption>
+        <span class="what">Request</span>
+      </figcaption>
       {LANGUAGES.map(({ name, example }) => (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
         <pre key={name} class={name} tabIndex={0}>

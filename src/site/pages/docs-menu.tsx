@@ -6,6 +6,7 @@ import type { Family, Operation } from '../../contract/operation.ts'
 import { EVENTS_TITLE } from '../../contract/reference/events.ts'
 import { TITLES } from '../../contract/reference/markdown.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
+import { Chevron } from '../components/icon.tsx'
 import { GUIDES } from './docs-guide.tsx'
 
 export interface FamilyMembers {
@@ -91,6 +92,7 @@ interface GroupProps {
 const Group = ({ title, count, isOpen = false, children }: GroupProps) => (
   <details class="group" open={isOpen}>
     <summary>
+      <Chevron />
       {title}
       {count !== undefined && <span class="count num">{count}</span>}
     </summary>

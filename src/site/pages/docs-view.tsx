@@ -26,6 +26,7 @@ import { listInputs } from '../../contract/reference/inputs.ts'
 import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../contract/reference/markdown.ts'
 import { groupByStatus } from '../../contract/reference/statuses.ts'
 import { SCOPES } from '../../contract/scope.ts'
+import { Chevron, Icon, MENU } from '../components/icon.tsx'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'
@@ -91,7 +92,9 @@ export function docsPage(
           {/* Where there is little space it shows the menu behind it, also without a script; elsewhere the menu is open. */}
           <details class="opener">
             <summary>
+              <Icon shape={MENU} />
               Operations <span class="here" />
+              <Chevron />
             </summary>
           </details>
           <div class="menu">
@@ -143,7 +146,7 @@ const Basics = ({ families, options: { baseUrlOf, strict } }: Families) => {
       </Basic>
       {isPublic && strict && (
         <Basic title="Strict mode">
-          <Prose text="On: requests that production would refuse are refused. Every request under `/helix` needs a token and its `Client-Id`." />
+          <Prose text="On: requests that the real API would refuse are refused. Every request under `/helix` needs a token and its `Client-Id`." />
         </Basic>
       )}
       {isPublic && (

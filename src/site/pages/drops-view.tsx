@@ -12,10 +12,9 @@ import {
   needsLink,
   type ShownDrop,
   toShownDrops,
-  Until,
 } from '../components/campaign.tsx'
 import { directoryLink } from '../components/filters.tsx'
-import { Ago } from '../components/time.tsx'
+import { Ago, Until } from '../components/time.tsx'
 import type { Page } from '../render/page.ts'
 
 export interface EarnedDrop {
@@ -189,7 +188,7 @@ function ClaimRow({ campaign, drop, csrf, now }: ClaimRowProps) {
           {campaign.name} · <GameLink {...campaign} />
         </p>
         <p class="small quiet num">
-          <Until verb="Claims close" iso={campaign.claim_ends_at} now={now} />
+          Claims close <Until iso={campaign.claim_ends_at} now={now} />
         </p>
         {mustLink && (
           <p class="small">
@@ -220,11 +219,8 @@ function CampaignPanel({ campaign, now }: { campaign: RunningCampaign; now: numb
             <GameLink {...campaign} />
           </p>
           <p class="small quiet num">
-            <Until
-              verb={isUpcoming ? 'Starts' : 'Ends'}
-              iso={isUpcoming ? campaign.starts_at : campaign.ends_at}
-              now={now}
-            />
+            {isUpcoming ? 'Starts' : 'Ends'}{' '}
+            <Until iso={isUpcoming ? campaign.starts_at : campaign.ends_at} now={now} />
           </p>
         </div>
         {!isUpcoming &&

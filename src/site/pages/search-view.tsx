@@ -2,6 +2,7 @@
 import { Avatar } from '../components/avatar.tsx'
 import type { Named } from '../components/filters.tsx'
 import { GameCards } from '../components/game-card.tsx'
+import { Icon, SEARCH } from '../components/icon.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import type { Page } from '../render/page.ts'
 
@@ -26,10 +27,21 @@ export function searchPage({ query, live, games, offline, drops, now }: SearchVi
       <div class="results">
         <h1>Results for “{query}”</h1>
         {isEmpty && (
-          <p class="quiet">
-            No channel or game has this text in its name, and no live channel in its title or tags.{' '}
-            <a href="/">All live channels</a>
-          </p>
+          <div class="nothing">
+            <Icon shape={SEARCH} />
+            <h2>Nothing found</h2>
+            <p class="quiet">
+              No channel or game has this text in its name, and no live channel in its title or tags.
+            </p>
+            <div class="actions">
+              <a class="button primary" href="/">
+                All live channels
+              </a>
+              <a class="button" href="/games">
+                All games
+              </a>
+            </div>
+          </div>
         )}
         {games.length > 0 && (
           <section aria-labelledby="games-heading">

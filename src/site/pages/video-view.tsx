@@ -176,7 +176,11 @@ const Markers = ({ id, markers }: { id: string; markers: readonly PlayerMarker[]
             <a href={`/videos/${id}?t=${videoMoment(marker.seconds)}`} data-seek={marker.seconds}>
               {clockTime(marker.seconds)}
             </a>
-            <span>{marker.description || 'No description'}</span>
+            {marker.description ? (
+              <span>{marker.description}</span>
+            ) : (
+              <span class="quiet">No description</span>
+            )}
           </li>
         ))}
       </ol>

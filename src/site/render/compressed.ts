@@ -8,15 +8,13 @@ const REMEMBERED_PAGES = 4
 const remembered = new LruCache<Uint8Array<ArrayBuffer>>(REMEMBERED_PAGES)
 
 /**
- * The same response with its body compressed, if the client can read that. Only for pages that repeat no text of the
- * request: the size of others could reveal what they contain.
+ * The body of a page and the headers that describe it, compressed if the client can read that. Only for pages that repeat no
+ * text of the request: the size of others could reveal what they contain.
  */
-export async function compressed(response: Response, { headers }: Request): Promise<Response> {
-  response.headers.set('Vary', 'Accept-Encoding')
-  if (!/\bgzip\b/.test(headers.get('accept-encoding') ?? '')) return response
-  response.headers.set('Content-Encoding', 'gzip')
-  const text = await response.text()
-  const bytes = remembered.get(text) ?? Bun.gzipSync(text, { level: LEVEL })
-  remembered.set(text, bytes)
-  return new Response(bytes, response)
+export function compressed(html: string, request: Request) {
+  const headers = { Vary: 'Accept-Encoding' }
+  if (!/\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')) return { body: html, headers }
+  const body = remembered.get(html) ?? Bun.gzipSync(html, { level: LEVEL })
+  remembered.set(html, body)
+  return { body, headers: { ...headers, 'Content-Encoding': 'gzip' } }
 }

@@ -35,9 +35,16 @@ export type Theme = 'light' | 'dark'
 
 export type Section = 'live' | 'games' | 'studio' | 'drops' | 'account'
 
+/** A file that a browser saves. A stream may have any length. */
+interface SavedFile {
+  readonly name: string
+  readonly mediaType: string
+  readonly content: string | ReadableStream<Uint8Array>
+}
+
 /** A page, a redirect, data for a script, or a file to save. */
 export type PageAnswer =
   | Page
   | { readonly goTo: string }
   | { readonly json: object; readonly status?: number }
-  | { readonly file: { readonly name: string; readonly mediaType: string; readonly text: string } }
+  | { readonly file: SavedFile }

@@ -25,6 +25,7 @@
  */
 import { createContext, type FunctionComponent, h, hydrate } from 'preact'
 import { useContext } from 'preact/hooks'
+import { showLocalTimes } from './local-times.ts'
 
 /** The names of the islands that a page contains; collected while it is rendered. */
 export const UsedIslands = createContext<Set<string> | undefined>(undefined)
@@ -35,6 +36,9 @@ type Plain<T> = T extends string | number | boolean | null | undefined
   : T extends (...args: never[]) => unknown
     ? never
     : { [K in keyof T]: Plain<T[K]> }
+
+// Every page with an island has this module, once.
+if (typeof document !== 'undefined') showLocalTimes()
 
 export function island<Props extends object>(
   name: string,

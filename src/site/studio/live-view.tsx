@@ -5,8 +5,8 @@ import type { ChannelInformation } from '../../contract/resources/channel.ts'
 import type { MarkerFormat } from '../../contract/resources/marker-file.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import type { ShownStream } from '../components/stream-card.tsx'
+import { Until } from '../components/time.tsx'
 import { languagesWith } from '../format/languages.ts'
-import { minute, timeUntil } from '../format/times.ts'
 import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioLive } from '../islands/studio-live.tsx'
 import { StudioMarkers } from '../islands/studio-markers.tsx'
@@ -145,10 +145,7 @@ const Campaigns = ({ campaigns, now }: Pick<LiveView, 'campaigns' | 'now'>) =>
                 : phase === 'active'
                   ? 'Your viewers earn drops'
                   : 'Your viewers will earn drops'}
-              , {phase === 'active' ? 'ends' : 'starts'}{' '}
-              <time datetime={at} title={minute(at)}>
-                {timeUntil(at, now)}
-              </time>
+              , {phase === 'active' ? 'ends' : 'starts'} <Until iso={at} now={now} />
             </span>
           </li>
         )

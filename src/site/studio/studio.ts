@@ -168,7 +168,7 @@ export const showMarkerFile: PageHandler = async (browser, services: StudioServi
   const { helix } = await apiFor(browser, services, RENDERING.editor)
   const text = await helix.exportStreamMarkers({ video_id, format })
   const { mediaType, ending } = markerFormats[format]
-  return { file: { name: `${desk.channel.login}-${video_id}${ending}`, mediaType, text } }
+  return { file: { name: `${desk.channel.login}-${video_id}${ending}`, mediaType, content: text } }
 }
 
 const isMarkerFormat = (text: string): text is keyof typeof markerFormats =>

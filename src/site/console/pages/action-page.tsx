@@ -206,7 +206,7 @@ const Answer = ({
 function AnswerCell({ value }: { value: unknown }) {
   if (typeof value === 'boolean')
     return <span class={`status ${value ? 'good' : 'bad'}`}>{value ? 'yes' : 'no'}</span>
-  const text = String(value)
+  const text = String(value ?? '')
   return <>{/^[a-z]+(_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text}</>
 }
 
@@ -267,7 +267,7 @@ export async function submitAction(
   target: Target,
   form: Pairs,
 ): Promise<PageAnswer> {
-  const { action } = target
+  const { action, resource, key, row } = target
   const given: Query = Object.fromEntries(form)
   if (action.form.shows !== undefined) return actionPage(desk, api, target, { given })
   const again = (violation: string, status: number, wrongField?: string, reason?: string) =>
@@ -276,8 +276,15 @@ export async function submitAction(
   if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
     return again(`Type ${name} to confirm.`, 400, 'confirm')
   try {
-    const answer = await api.call(action.operation, await readInput(api, target, form))
-    const made = (answer as { data?: readonly Row[] } | undefined)?.data?.[0]
+    const input = await readInput(api, target, form)
+    if (action.form.downloads !== undefined) {
+      const content = await api.lines(action.operation, input)
+      const file = `${String(row?.[resource.findBy ?? resource.key] ?? key)}.${action.form.downloads}`
+      return { file: { name: file, mediaType: 'application/x-ndjson', content } }
+    }
+    const answer = (await api.call(action.operation, input)) as { data?: readonly Row[] } | undefined
+    if (action.form.reports !== undefined) return reportPage(desk, target, answer?.data ?? [])
+    const made = answer?.data?.[0]
     if (made !== undefined && SECRETS.some(each => typeof made[each] === 'string'))
       return secretPage(desk, target, made)
     return { goTo: withQuery(placeAfter(target, made), { done: methodName(action.operation) }) }
@@ -354,6 +361,27 @@ function placeAfter({ resource, action, key }: Target, made: Row | undefined): s
   return action.form.removes || after === undefined || resource.get === undefined
     ? consolePath(resource.path)
     : consolePath(resource.path, after)
+}
+
+/** What an action has done, where its row is gone. */
+function reportPage(desk: ConsoleContext, target: Target, rows: readonly Row[]): Page {
+  const { resource, action } = target
+  const title = action.form.done.replace(/\.$/, '')
+  return consolePage(desk, {
+    title,
+    section: resource.path,
+    trail: [[resource.title, consolePath(resource.path)]],
+    body: (
+      <div class="panel action">
+        <Answer columns={action.form.reports ?? []} rows={rows} title={title} />
+        <div class="actions">
+          <a class="button primary" href={placeAfter(target, undefined)}>
+            Done
+          </a>
+        </div>
+      </div>
+    ),
+  })
 }
 
 function secretPage(desk: ConsoleContext, target: Target, made: Row): Page {

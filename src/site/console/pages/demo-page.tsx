@@ -3,8 +3,10 @@
 import { demoTable, fault, moveClock, removeFaults, reset, snapshot } from '../../../contract/admin/demo.ts'
 import type { DemoControls } from '../../../operations/demo-controls.ts'
 import { Form } from '../../components/form.tsx'
+import { Chevron } from '../../components/icon.tsx'
+import { second } from '../../format/times.ts'
 import type { Page } from '../../render/page.ts'
-import { FactList, Time } from '../cells.tsx'
+import { FactList } from '../cells.tsx'
 import { ControlledInput } from '../form.tsx'
 import { type ConsoleContext, consolePage } from '../frame.tsx'
 import { actionFields } from '../input-fields.ts'
@@ -48,7 +50,8 @@ export async function demoPage(
         <section class="panel" aria-labelledby="clock-heading">
           <h2 id="clock-heading">Clock</h2>
           <p class="now num" data-live="clock">
-            <Time iso={now.now} /> <span class="quiet">{now.running ? 'running' : 'stopped'}</span>
+            <time dateTime={now.now}>{second(now.now)}</time>{' '}
+            <span class="quiet">{now.running ? 'running' : 'stopped'}</span>
           </p>
           <div class="actions">
             {STEPS.map(([seconds, title]) => (
@@ -92,7 +95,10 @@ export async function demoPage(
           />
           {demo.world?.scenario !== undefined && (
             <details>
-              <summary>Show the scenario</summary>
+              <summary>
+                <Chevron />
+                Show the scenario
+              </summary>
               <pre class="code">{JSON.stringify(demo.world.scenario, null, 2)}</pre>
             </details>
           )}

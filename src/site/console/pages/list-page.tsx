@@ -107,10 +107,12 @@ export async function listPage(
             />
           )}
           <nav class="pages" aria-label="Pages">
-            <span class="quiet num">
-              {rows.data.length} {rows.data.length === 1 ? 'row' : 'rows'}
-              {cursor === undefined && query.after === undefined ? '' : ' on this page'}
-            </span>
+            {rows.data.length > 0 && (
+              <span class="quiet num">
+                {rows.data.length} {rows.data.length === 1 ? 'row' : 'rows'}
+                {cursor === undefined && query.after === undefined ? '' : ' on this page'}
+              </span>
+            )}
             {query.after !== undefined && (
               <a class="button" href={withQuery(here.path, filters)}>
                 First page
