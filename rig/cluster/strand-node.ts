@@ -88,6 +88,12 @@ export class StrandNode {
     this.#server?.kill('SIGCONT')
   }
 
+  /** Of its process. */
+  get pid(): number {
+    if (this.#server === undefined) throw new Error(`${this.name} was not started`)
+    return this.#server.pid
+  }
+
   /** Everything it logged, over all its starts. */
   log(): string {
     return this.#logs.map(file => readFileSync(file, 'utf8')).join('')
