@@ -1,4 +1,4 @@
-# The image of `strand serve`: one executable and nothing else. It runs without root, and with a read-only root file system.
+# The image of `strand serve`: one executable, and the licenses of what it contains. It runs without root, and with a read-only root file system.
 # With `--build-arg FFMPEG=on` it also has ffmpeg, for thumbnails of broadcasts.
 # Base images are pinned by digest: docs/self-hosting.md describes how to update them.
 
@@ -10,7 +10,7 @@ RUN npm ci --ignore-scripts
 COPY bin ./bin
 COPY src ./src
 COPY build ./build
-RUN npm run build
+RUN npm run build && node bin/run.js build/bundled-packages.ts > dist/licenses.txt
 
 FROM debian:bookworm-20260824-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 ARG FFMPEG=off
@@ -20,6 +20,7 @@ RUN if [ "$FFMPEG" = on ]; then \
 RUN useradd --system --uid 10001 --user-group --no-create-home strand \
   && install -d -o strand -g strand -m 0700 /data
 COPY --from=build /strand/dist/strand /usr/local/bin/strand
+COPY --from=build /strand/dist/licenses.txt /usr/share/doc/strand-server/
 USER 10001:10001
 # Others can reach the public listener, so the operator listener defaults to loopback. For the delay see ADR 0049.
 ENV MIMALLOC_PURGE_DELAY=10000 \

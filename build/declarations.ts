@@ -10,6 +10,9 @@ const SOURCE_FOLDERS = ['src', 'dist/generated']
 /** Consumers need not have it among their libraries. TypeScript knows it since 5.2. */
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />\n'
 
+/** The largest one, which has types alone: `types` refers to that of `types-cjs`, instead of repeating it. */
+const SHARED = 'client/api.d.ts'
+
 /**
  * Writes the type declarations of the entry points to `types`, and again to `types-cjs`, which is CommonJS by its
  * package.json. Only the declarations that an entry point leads to are copied. They import no other package: a consumer
@@ -27,6 +30,7 @@ export function writeDeclarations(
       for (const entryPoint of entryPoints) reach(emitted, declarationOf(entryPoint), files)
       for (const folder of ['types', 'types-cjs'])
         for (const [file, text] of files) write(join(out, folder, file), text)
+      write(join(out, 'types', SHARED), "export type * from '../../types-cjs/client/api.js'\n")
       write(join(out, 'types-cjs/package.json'), '{ "type": "commonjs" }\n')
     }
   } finally {

@@ -23,7 +23,9 @@ const { values } = parseArgs({
 const out = resolve(values.out)
 mkdirSync(dirname(out), { recursive: true })
 // Made beside its place and put there whole: one that runs meanwhile is not written into.
-const unfinished = `${out}.${process.pid}`
+// The compiler adds .exe to the names of executables for Windows that lack it.
+const isForWindows = values.target?.startsWith('windows') ?? process.platform === 'win32'
+const unfinished = `${out}.${process.pid}${isForWindows ? '.exe' : ''}`
 const began = performance.now()
 await Bun.build({
   ...(await executableEntries(ROOT)),

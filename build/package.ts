@@ -2,12 +2,13 @@
  * npm runs this after installing the repository (also from a git URL) and before packing it. Builds what the package has:
  * JavaScript and type declarations for programs that import it from Node, as ES modules and, for Jest, as CommonJS, and the
  * same of the client for `packages/client`, which installs without the runtime; the program as one file, which the `strand`
- * command of the package runs; and the OpenAPI documents.
+ * command of the package runs.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inlineCalls } from '../src/site/build/inline-calls.ts'
+import { licenseTexts } from './bundled-packages.ts'
 import { writeClientTypes } from './client-types.ts'
 import { writeDeclarations } from './declarations.ts'
 import { bundleProgram } from './program-bundle.ts'
@@ -41,6 +42,7 @@ try {
   ])
   for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
+  writeFileSync(join(ROOT, 'dist/licenses.txt'), licenseTexts())
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {

@@ -1,5 +1,5 @@
 /**
- * `import 'strand/intercept'`, before the libraries to test: calls of this process for api.twitch.tv, id.twitch.tv and
+ * `import 'strand-server/intercept'`, before the libraries to test: calls of this process for api.twitch.tv, id.twitch.tv and
  * eventsub.wss.twitch.tv go to the server that `startStrand` starts or `attachStrand` finds, until it stops.
  */
 import { wrapFromNowOn } from './interception.ts'

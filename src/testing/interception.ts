@@ -21,7 +21,7 @@ interface Target {
 interface State {
   /** Where calls are sent to; undefined: where they are meant for. */
   target: Target | undefined
-  /** Whether `strand/intercept` was imported: functions stay wrapped, and every server that starts is a target. */
+  /** Whether `strand-server/intercept` was imported: functions stay wrapped, and every server that starts is a target. */
   isImported: boolean
   /** Restores the wrapped functions. */
   restore: (() => void) | undefined
@@ -32,7 +32,7 @@ const shared = globalThis as { [STATE]?: State }
 shared[STATE] ??= { target: undefined, isImported: false, restore: undefined }
 const state: State = shared[STATE]
 
-/** For the import of `strand/intercept`: libraries that are loaded later may keep the functions that they find. */
+/** For the import of `strand-server/intercept`: libraries that are loaded later may keep the functions that they find. */
 export function wrapFromNowOn(): void {
   state.isImported = true
   state.restore ??= wrapAll()

@@ -14,13 +14,13 @@ export interface StrandOptions<S = Scenario> {
   /** In this process, which must be Bun, or as a child process. Default: `process` under Bun, otherwise `child`. */
   readonly mode?: 'process' | 'child'
   /**
-   * Refuse what production refuses: every call needs a token and its `Client-Id`, and more, as listed in
+   * Refuse what the real API refuses: every call needs a token and its `Client-Id`, and more, as listed in
    * docs/compatibility.md. Default: false.
    */
   readonly strict?: boolean
   /**
    * Send calls of this process for api.twitch.tv, id.twitch.tv and eventsub.wss.twitch.tv to this server until it stops, for
-   * libraries with fixed URLs. Default: true if `strand/intercept` is imported.
+   * libraries with fixed URLs. Default: true if `strand-server/intercept` is imported.
    */
   readonly intercept?: boolean
   /** Folder to keep the world in. Default: a temporary one, deleted when the server stops. */

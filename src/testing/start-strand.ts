@@ -1,5 +1,5 @@
 /**
- * The test harness: `import { startStrand } from 'strand'`. It starts a demo on a free port, with the same world in every
+ * The test harness: `import { startStrand } from 'strand-server'`. It starts a demo on a free port, with the same world in every
  * run, and lets a test use it, move its clock, inject faults and see what was called. Under Bun it runs in the same process,
  * otherwise as a child process with the Bun that comes with the package. `attachStrand` uses a demo that runs already.
  */

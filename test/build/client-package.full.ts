@@ -57,6 +57,20 @@ describe('the package strand-client', () => {
     ])
   })
 
+  test('has no scripts, and the addresses of the repository, which package.json of the server has', () => {
+    const installed = JSON.parse(
+      readFileSync(join(folder, 'node_modules/strand-client/package.json'), 'utf8'),
+    )
+    const { scripts, ...others } = manifest
+    const page = root.repository.url.slice('git+'.length, -'.git'.length)
+    expect(installed).toEqual({
+      ...others,
+      repository: { ...root.repository, directory: 'packages/client' },
+      bugs: `${page}/issues`,
+      homepage: `${page}#readme`,
+    })
+  })
+
   test.each([
     ['an ES module', 'use.mjs', "import { createClient, StrandError } from 'strand-client'"],
     ['CommonJS', 'use.cjs', "const { createClient, StrandError } = require('strand-client')"],

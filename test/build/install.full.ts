@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyCheckout } from '../../build/copied-checkout.ts'
 import { VERSION } from '../../src/config/version.ts'
 import tools from '../package.json' with { type: 'json' }
 import { ROOT } from '../support/cli/strand-process.ts'
-import { copyCheckout } from '../support/packages/copied-checkout.ts'
 import { packedTarball } from '../support/packages/packed.ts'
 
 const YARN = '@yarnpkg/cli-dist@4.18.1'
@@ -102,7 +102,7 @@ describe('installed by', () => {
           '',
         ])
         expect(await run(consumer, [...strand, 'version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
-        const script = `import { startStrand } from 'strand'
+        const script = `import { startStrand } from 'strand-server'
 const strand = await startStrand({ streams: 1 })
 console.log((await fetch(strand.url + '/readyz')).status)
 await strand.stop()`
@@ -126,14 +126,14 @@ await strand.stop()`
     async () => {
       const consumer = join(folder, 'plug-n-play')
       mkdirSync(consumer)
-      const manifest = { name: 'consumer', dependenciesMeta: { strand: { unplugged: false } } }
+      const manifest = { name: 'consumer', dependenciesMeta: { 'strand-server': { unplugged: false } } }
       const given = { 'package.json': JSON.stringify(manifest), ...PLUG_N_PLAY }
       for (const [file, text] of Object.entries(given)) writeFileSync(join(consumer, file), text)
       await run(consumer, [...npx(YARN), 'yarn', 'add', '-D', tarball])
       const { code, stdout, stderr } = await run(consumer, [...npx(YARN), 'yarn', 'strand', 'version'])
       expect(code).not.toBe(0)
       expect(stdout + stderr).toContain(
-        "the package strand is in an archive of Yarn's Plug'n'Play, which the runtime cannot read",
+        "the package strand-server is in an archive of Yarn's Plug'n'Play, which the runtime cannot read",
       )
     },
     INSTALL_MILLISECONDS,

@@ -153,7 +153,8 @@ describe('the program is', () => {
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
     const packed = (...words: string[]) =>
       Bun.spawnSync([process.execPath, join(folder, 'build/packed-manifest.ts'), ...words])
-    cpSync(join(ROOT, 'build/packed-manifest.ts'), join(folder, 'build/packed-manifest.ts'))
+    for (const name of ['packed-manifest.ts', 'repository-page.ts'])
+      cpSync(join(ROOT, 'build', name), join(folder, 'build', name))
     // The second time after one that was interrupted.
     packed()
     packed()

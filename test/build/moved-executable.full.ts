@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyInstalledCheckout } from '../../build/copied-checkout.ts'
 import { endAllProcesses, StrandProcess } from '../support/cli/strand-process.ts'
-import { copyInstalledCheckout } from '../support/packages/copied-checkout.ts'
 
 const BUILD_MILLISECONDS = 300_000
 

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/config/version.ts'
 import { CLIP_NAMES } from '../../src/demo/clips.ts'
@@ -108,7 +108,7 @@ describe('the package', () => {
 
   test('is small, and so is what it installs', () => {
     expect(statSync(tarball).size).toBeLessThanOrEqual(MAX_PACKED_BYTES)
-    const clips = join(folder, 'node_modules/strand/dist/program')
+    const clips = join(folder, 'node_modules/strand-server/dist/program')
     const clipBytes = readdirSync(clips)
       .filter(name => name.endsWith('.mp4'))
       .map(name => statSync(join(clips, name)).size)
@@ -116,7 +116,7 @@ describe('the package', () => {
     expect(clipBytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MAX_CLIP_BYTES)
     const modules = join(folder, 'node_modules')
     const names = readdirSync(modules).filter(name => !name.startsWith('.'))
-    expect(names.sort()).toEqual(['@oven', 'bun', 'strand'])
+    expect(names.sort()).toEqual(['@oven', 'bun', 'strand-server'])
     // The runtime has two names in its folder.
     const sizes = new Map(
       readdirSync(modules, { recursive: true, encoding: 'utf8' })
@@ -127,15 +127,18 @@ describe('the package', () => {
     expect([...sizes.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_INSTALLED_BYTES)
   })
 
-  test('has a package.json without scripts, and without what only a checkout needs', () => {
-    const installed = JSON.parse(readFileSync(join(folder, 'node_modules/strand/package.json'), 'utf8'))
+  test('has a package.json without scripts, without what only a checkout needs, and with the addresses of the repository', () => {
+    const installed = JSON.parse(
+      readFileSync(join(folder, 'node_modules/strand-server/package.json'), 'utf8'),
+    )
     const { scripts, devDependencies, workspaces, overrides, allowScripts, ...others } = manifest
-    expect(installed).toEqual(others)
+    const page = manifest.repository.url.slice('git+'.length, -'.git'.length)
+    expect(installed).toEqual({ ...others, bugs: `${page}/issues`, homepage: `${page}#readme` })
   })
 
   test('contains no path of the machine that built it', () => {
     expect(existsSync(BUILD_FOLDER)).toBe(false)
-    const home = join(folder, 'node_modules/strand')
+    const home = join(folder, 'node_modules/strand-server')
     const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(name =>
       statSync(join(home, name)).isFile(),
     )
@@ -143,9 +146,22 @@ describe('the package', () => {
     expect(files.filter(name => readFileSync(join(home, name)).includes(BUILD_FOLDER))).toEqual([])
   })
 
-  test('npx strand version', async () => {
-    const { code, stdout } = await run(['npx', '--no-install', 'strand', 'version'])
-    expect([code, stdout]).toEqual([0, `${VERSION}\n`])
+  test('npx runs the command by its name and by the name of the package', async () => {
+    for (const name of ['strand-server', 'strand']) {
+      const { code, stdout } = await run(['npx', '--no-install', name, 'version'])
+      expect([name, code, stdout]).toEqual([name, 0, `${VERSION}\n`])
+    }
+  })
+
+  test('npx runs it where it is not installed', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'strand-npx-'))
+    // npx takes an absolute path for a program.
+    for (const words of [[relative(empty, tarball)], ['--package', tarball, 'strand']]) {
+      const child = Bun.spawn(['npx', '--yes', ...words, 'version'], { cwd: empty, stdout: 'pipe' })
+      expect([await child.stdout.text(), await child.exited]).toEqual([`${VERSION}\n`, 0])
+    }
+    expect(readdirSync(empty)).toEqual([])
+    rmSync(empty, { recursive: true })
   })
 
   test('npx strand openapi prints the public document, and all with --control', async () => {
@@ -165,7 +181,7 @@ describe('the package', () => {
 
   test('runs with the bytecode of another runtime, with a part of it, and without', async () => {
     const version = () => run(['npx', '--no-install', 'strand', 'version'])
-    const bytecode = join(folder, 'node_modules/strand/dist/program/main.js.jsc')
+    const bytecode = join(folder, 'node_modules/strand-server/dist/program/main.js.jsc')
     const built = readFileSync(bytecode)
     for (const change of [
       () => writeFileSync(bytecode, Buffer.from(built).fill(1, 0, 8)),
@@ -179,7 +195,7 @@ describe('the package', () => {
   })
 
   test('what it exports can be imported from Node, and required', async () => {
-    for (const door of ['strand', 'strand/client']) {
+    for (const door of ['strand-server', 'strand-server/client']) {
       const script = `import { createRequire } from 'node:module'
 const required = createRequire(process.cwd() + '/use.cjs')('${door}')
 const imported = await import('${door}')
@@ -204,8 +220,8 @@ console.log(Object.keys(imported).sort().join() === Object.keys(required).sort()
   test('is typed, for every way of resolving, with the oldest and the newest compiler', async () => {
     writeFileSync(
       join(folder, 'use.ts'),
-      `import { type RunningStrand, startStrand, type World } from 'strand'
-import { type Client, createClient } from 'strand/client'
+      `import { type RunningStrand, startStrand, type World } from 'strand-server'
+import { type Client, createClient } from 'strand-server/client'
 export const make: (options: Parameters<typeof createClient>[0]) => Client = createClient
 // @ts-expect-error: there is no such option
 export const wrong: Parameters<typeof createClient>[0] = { nothing: 1 }
@@ -219,7 +235,10 @@ await startStrand({ scenario: { tokens: { old: { state: 'stale' } } } })
 await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
 `,
     )
-    writeFileSync(join(folder, 'use.cts'), "import strand = require('strand')\nexport = strand.startStrand\n")
+    writeFileSync(
+      join(folder, 'use.cts'),
+      "import strand = require('strand-server')\nexport = strand.startStrand\n",
+    )
     writeFileSync(join(folder, 'drops.ts'), example('vitest').replace("'vitest'", "'./vitest.js'"))
     writeFileSync(join(folder, 'vitest.d.ts'), VITEST)
     const node16 = ['--module', 'node16', '--moduleResolution', 'node16']
@@ -241,7 +260,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
     const types = packed.filter(file => file.startsWith('dist/types'))
     expect(types.length).toBeGreaterThan(10)
     for (const file of types) {
-      const text = readFileSync(join(folder, 'node_modules/strand', file), 'utf8')
+      const text = readFileSync(join(folder, 'node_modules/strand-server', file), 'utf8')
       const code = text.replaceAll(/\/\*.*?\*\//gs, '')
       for (const [, target] of code.matchAll(/from ['"]([^'"]+)['"]/g))
         expect(target).toMatch(/^\.\.?\/.*\.js$/)
@@ -287,7 +306,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
   })
 
   test('Bun runs a server in the same process', async () => {
-    const script = `import { startStrand } from 'strand'
+    const script = `import { startStrand } from 'strand-server'
 const strand = await startStrand({ streams: 1, mode: 'process' })
 console.log((await fetch(strand.url + '/readyz')).status)
 await strand.stop()`
@@ -296,7 +315,7 @@ await strand.stop()`
   })
 
   test('CommonJS starts a server, too', async () => {
-    const script = `const { startStrand } = require('strand')
+    const script = `const { startStrand } = require('strand-server')
 startStrand({ streams: 1 }).then(async strand => {
   console.log((await fetch(strand.url + '/readyz')).status)
   await strand.stop()
@@ -309,7 +328,7 @@ startStrand({ streams: 1 }).then(async strand => {
   })
 
   test('a child of Node serves when startStrand resolves, and ends with Node', async () => {
-    const script = `import { startStrand } from 'strand'
+    const script = `import { startStrand } from 'strand-server'
 const strand = await startStrand({ streams: 1 })
 console.log(strand.url, (await fetch(strand.url + '/readyz')).status)`
     const { code, stdout, stderr } = await run(['node', '--input-type=module', '-e', script])
@@ -350,7 +369,7 @@ describe('the examples of docs/testing-against-strand.md', () => {
   test('the scenario is one', async () => {
     const [, text = ''] = /```json\n([\s\S]*?)```/.exec(guide) ?? []
     writeFileSync(join(folder, 'scenario.json'), text)
-    const script = `import { startStrand } from 'strand'
+    const script = `import { startStrand } from 'strand-server'
 const strand = await startStrand({ streams: 1, scenario: 'scenario.json' })
 console.log(Object.keys(strand.world.scenario).length)
 await strand.stop()`

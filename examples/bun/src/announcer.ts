@@ -1,4 +1,4 @@
-import { createEventReceiver } from 'strand/client'
+import { createEventReceiver } from 'strand-server/client'
 
 /** Receives webhooks on a free port and passes on a line for each broadcast that starts or ends. */
 export function startAnnouncer(secret: string, announce: (line: string) => void) {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { startStrand } from 'strand'
-import { createClient } from 'strand/client'
+import { startStrand } from 'strand-server'
+import { createClient } from 'strand-server/client'
 import { startAnnouncer } from '../src/announcer.ts'
 
 const SECRET = 'a secret of 10 to 100 characters'

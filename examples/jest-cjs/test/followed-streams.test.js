@@ -1,5 +1,5 @@
 const { afterAll, afterEach, beforeAll, expect, test } = require('@jest/globals')
-const { startStrand } = require('strand')
+const { startStrand } = require('strand-server')
 const { followedStreams, TokenExpired } = require('../src/followed-streams.js')
 
 let strand

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { startStrand } from 'strand'
-import { createClient } from 'strand/client'
+import { startStrand } from 'strand-server'
+import { createClient } from 'strand-server/client'
 import { fulfil } from '../src/fulfil.js'
 
 let strand

@@ -1,4 +1,4 @@
-import { StrandError } from 'strand/client'
+import { StrandError } from 'strand-server/client'
 
 /** Marks this moment of a broadcast. Returns where it is in the recording, such as `1:02:03`; undefined if the channel is offline. */
 export async function highlight(helix, user_id, description) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
-import { startStrand } from 'strand'
-import { createClient } from 'strand/client'
+import { startStrand } from 'strand-server'
+import { createClient } from 'strand-server/client'
 import { highlight } from '../src/highlight.js'
 
 const strand = await startStrand({

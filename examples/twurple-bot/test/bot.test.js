@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiClient } from '@twurple/api'
 import { StaticAuthProvider } from '@twurple/auth'
 import { EventSubWsListener } from '@twurple/eventsub-ws'
-import { startStrand } from 'strand'
-import { createClient } from 'strand/client'
+import { startStrand } from 'strand-server'
+import { createClient } from 'strand-server/client'
 import { largestChannels, startBot } from '../src/bot.js'
 
 const strand = await startStrand({

@@ -1,4 +1,4 @@
-import type { Client } from 'strand/client'
+import type { Client } from 'strand-server/client'
 
 /** Names of the live channels of a game that have at least so many viewers, the largest first. */
 export async function popularChannels(

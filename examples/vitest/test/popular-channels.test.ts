@@ -1,5 +1,5 @@
-import { type RunningStrand, startStrand } from 'strand'
-import { type Client, createClient } from 'strand/client'
+import { type RunningStrand, startStrand } from 'strand-server'
+import { type Client, createClient } from 'strand-server/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { popularChannels } from '../src/popular-channels.js'
 
