@@ -21,7 +21,7 @@ const ALLOCATOR = { MIMALLOC_PURGE_DELAY: '10000' }
  * such scripts leave it in the package of this system, which they have installed all the same.
  */
 function findBun(from) {
-  requireUnpacked('strand', PACKAGE)
+  requireUnpacked('strand-server', PACKAGE)
   const manifest = createRequire(from).resolve('bun/package.json')
   const place = join(dirname(manifest), 'bin', 'bun.exe')
   if (isProgram(place)) return requireUnpacked('bun', place)

@@ -5,6 +5,7 @@
  *
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
+ *   npm test -- --reporter=junit --reporter-outfile=FILE
  *
  * `--nodes 2` puts so many nodes behind one address on PostgreSQL. `--brief` leaves out the longest files of the full tier.
  */
@@ -70,46 +71,49 @@ async function buildStrand(file: string): Promise<string> {
 const SLOW = {
   test: [
     'acceptance/access',
-    'auth/attempts',
-    'auth/signing-keys',
     'cli/strand',
     'cli/verbs',
     'client/client',
     'clients/twurple',
+    'clients/twurple-eventsub',
+    'demo/invented-video',
     'events/dispatchers',
+    'events/maintenance',
+    'events/message-plans',
+    'events/webhook-queues',
     'events/webhook-sender',
     'events/webhooks',
     'http/common',
     'http/hostile',
     'http/odd-text',
+    'http/recording-response',
+    'http/request-queue',
     'ingest/callbacks',
     'ingest/embedded-outage',
     'ingest/forged',
     'ingest/replay',
-    'ingest/replay-adapters',
     'maintenance/backup',
     'maintenance/doctor',
     'media/embedded',
-    'media/mutations',
+    'media/enemies',
+    'media/hostile-viewers',
+    'media/live',
+    'media/object-storage',
     'media/rtmp-server',
     'operations/control/audit',
-    'operations/control/channels',
     'operations/control/demo',
     'operations/control/events',
-    'operations/control/follows',
-    'operations/helix/get-videos',
-    'operations/helix/search-channels',
+    'operations/control/watching',
+    'operations/helix/get-streams',
     'operations/playback/send-heartbeat',
-    'site/account',
+    'operations/suspended',
     'site/console',
-    'site/login',
     'site/login-attack',
     'site/odd-text',
     'store/audit',
-    'store/concurrency',
-    'store/migrations',
+    'store/start-failures',
     'testing/harness',
-    'transfer/round-trip',
+    'transfer/short-lines',
   ],
   full: [
     'build/install',
@@ -125,6 +129,7 @@ const SLOW = {
     'media/ffmpeg',
     'media/ffmpeg-outages',
     'properties',
+    'site/every-page',
     'site/odd-fields',
     'site/pictures',
     'store/both-stores',
@@ -132,16 +137,24 @@ const SLOW = {
 }
 
 /** They count what is late, so they run after all others, one at a time. */
-const ALONE = ['cli/workers', 'deploy/proxies', 'media/enemies', 'site/live', 'site/watch'].map(
-  name => `./test/${name}.full.ts`,
-)
+const ALONE = [
+  'cli/workers',
+  'deploy/proxies',
+  'deploy/rolling-upgrade',
+  'disk/slow-read',
+  'media/enemies',
+  'site/live',
+  'site/watch',
+].map(name => `./test/${name}.full.ts`)
 
 /**
- * What `--brief` leaves out: trials that repeat with more programs, data, kills or time what others or the rig show. They run
- * before a release, and when a change touches them.
+ * What `--brief` leaves out: trials that repeat with more programs, data, kills or time what others or the rig show, which run
+ * before a release, and when a change touches them; and those that `npm run release` runs.
  */
 const LONG = [
+  'build/client-package',
   'build/install',
+  'build/package',
   'cli/examples',
   'cli/failing-workers',
   'cli/terminal',
@@ -167,6 +180,7 @@ const LONG = [
   'events/two-nodes',
   'examples/exactly-once',
   'examples/examples',
+  'fuzz/parsers',
   'http/endless-bodies',
   'http/odd-text',
   'ingest/nginx-rtmp',
@@ -182,6 +196,7 @@ const LONG = [
   'media/long-recording',
   'media/mutations',
   'properties',
+  'release/release',
   'site/login-flood',
   'site/odd-fields',
   'store/both-stores',
@@ -191,6 +206,7 @@ const LONG = [
   'store/migration-under-load',
   'store/older-timeline',
   'store/partitioned-by-hand',
+  'store/personal-data',
   'store/postgres-hosts',
   'testing/slow-fault',
   'transfer/round-trip',
@@ -200,9 +216,13 @@ const LONG = [
 const FAST_START = { BUN_JSC_useFTLJIT: '0' }
 
 const suffix = isFull ? 'full' : 'test'
+// Options of Bun, such as `--reporter=junit`, choose no files.
+const isOption = (word: string) => /^--[a-z-]+=/.test(word)
+const given = words.filter(isOption)
+const named = words.filter(word => !isOption(word))
 const files =
-  words.length > 0
-    ? words.map(word => (existsSync(word) ? `./${word}` : word))
+  named.length > 0
+    ? named.map(word => (existsSync(word) ? `./${word}` : word))
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')]
         .filter(file => !isBrief || !LONG.includes(file))
         .sort()
@@ -214,7 +234,7 @@ writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(du
 
 /** Runs files, and gives what the runner reports with its exit code. */
 async function runFiles(some: readonly string[], workers: number): Promise<{ code: number; report: string }> {
-  const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`]
+  const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...given]
   const runner = Bun.spawn([process.execPath, 'test', ...options, ...some], {
     env: {
       ...process.env,

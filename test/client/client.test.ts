@@ -44,7 +44,10 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
     expect(await client().control.getUser.one({ user_id: user.id })).toEqual(user)
     const found = await client().control.listUsers({ login: 'made_by_client' })
     expect(found.data).toEqual([user])
-    expect(await client().control.deleteUser({ user_id: user.id })).toBeUndefined()
+    const { data: report } = await client().control.deleteUser({ user_id: user.id })
+    expect(report).toContainEqual({ data: 'users', result: 'removed', rows: 1, reason: '' })
+    const game = await client().control.createGame.one({ name: 'Made by a client' })
+    expect(await client().control.deleteGame({ game_id: game.id })).toBeUndefined()
   })
 
   test('gives a file as its text, and a failure as any other', async () => {

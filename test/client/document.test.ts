@@ -19,7 +19,7 @@ beforeAll(async () => {
   url = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout)).base_url
   examples.forEach((text, number) => {
     const here = text
-      .replace("'strand/client'", "'../../../src/client/index.ts'")
+      .replace("'strand-server/client'", "'../../../src/client/index.ts'")
       .replaceAll('http://localhost:8080', url)
     writeFileSync(join(folder, `example-${number}.ts`), here)
   })

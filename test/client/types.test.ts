@@ -45,7 +45,7 @@ export const compiled = [
   // @ts-expect-error no such operation
   () => oauth.createTokens(),
   // @ts-expect-error an answer without a body has no rows
-  async () => (await control.deleteUser({ user_id: '1' })).data,
+  async () => (await control.deleteGame({ game_id: '1' })).data,
   // @ts-expect-error a stream has no such field
   async () => (await helix.getStreams()).data[0]?.viewers,
   // @ts-expect-error there is no such operation

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
 import { ALLOCATOR } from '../../bin/runtime.js'
+import { licenseTexts } from '../../build/bundled-packages.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { settings } from '../../src/config/settings.ts'
 import { VERSION } from '../../src/config/version.ts'
@@ -116,7 +117,7 @@ describe('the image', () => {
 
   test('is built from what it copies, with the packages of the build alone', () => {
     const place = mkdtempSync(join(tmpdir(), 'strand-image-'))
-    for (const file of ['package.json', 'bin', 'src', 'build']) {
+    for (const file of ['package.json', 'package-lock.json', 'bin', 'src', 'build']) {
       cpSync(join(ROOT, file), join(place, file), { recursive: true })
     }
     for (const name of buildPackages()) {
@@ -131,6 +132,9 @@ describe('the image', () => {
     expect([build.exitCode, build.exitCode === 0 ? '' : build.stderr.toString()]).toEqual([0, ''])
     const answer = Bun.spawnSync([join(place, 'dist', 'strand'), 'version'], { cwd: tmpdir() })
     expect(answer.stdout.toString()).toBe(`${VERSION}\n`)
+    const [, licenses = ''] = /^RUN npm run build && (node .*) > dist\/licenses\.txt$/m.exec(dockerfile) ?? []
+    const texts = Bun.spawnSync(licenses.split(' '), { cwd: place })
+    expect(texts.stdout.toString()).toBe(licenseTexts())
     rmSync(place, { recursive: true, force: true })
   })
 })
@@ -155,8 +159,8 @@ function buildPackages(): ReadonlySet<string> {
 const KINDS = ['devDependencies', 'dependencies', 'optionalDependencies', 'peerDependencies'] as const
 
 describe('images that others made', () => {
-  const DEPLOYED = 'registry.example.org/strand'
-  const ours = (image: string) => image === 'strand:local' || image.startsWith(`${DEPLOYED}:`)
+  const DEPLOYED = 'registry.example.org/strand-server'
+  const ours = (image: string) => image === 'strand-server:local' || image.startsWith(`${DEPLOYED}:`)
   const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
   const samples = ['compose.yaml', ...new Glob('deploy/**/*.yaml').scanSync(ROOT)].flatMap(file =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^\s*image: (\S+)$/gm)].map(

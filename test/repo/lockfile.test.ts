@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
+import { BUILD_TOOLS } from '../../build/bundled-packages.ts'
 import { INSTALL_WORDS } from '../support/packages/listed-packages.ts'
 
 /** The folders of the repository itself in the lockfile: the root, and the workspace with the tools of tests and checks. */
@@ -26,7 +27,7 @@ const manifest = read('package.json')
 const packages = Object.entries(lock.packages).filter(([path, { link }]) => !OWN.has(path) && !link)
 /** Of what tests run beside Strand. */
 const others = lockedIn('test/media-servers/node-media-server')
-const tools = lockedIn('test/contract/tools')
+const tools = [...lockedIn('test/contract/tools'), ...lockedIn('test/release/tools')]
 
 function lockedIn(folder: string): [path: string, Locked][] {
   const { packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')) as typeof lock
@@ -67,9 +68,16 @@ describe('the lockfile', () => {
   })
 
   test('names exact versions', () => {
-    const [ofTests, listed] = [read('test/package.json'), read('test/contract/tools/package.json')]
-    const all = { ...manifest.dependencies, ...manifest.devDependencies }
-    for (const version of Object.values({ ...all, ...ofTests.devDependencies, ...listed.dependencies })) {
+    const manifests = [
+      'test/package.json',
+      'test/contract/tools/package.json',
+      'test/release/tools/package.json',
+    ]
+    const all = [manifest, ...manifests.map(read)].flatMap(({ dependencies, devDependencies }) => [
+      ...Object.values(dependencies ?? {}),
+      ...Object.values(devDependencies ?? {}),
+    ])
+    for (const version of all) {
       expect(version).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+[-.a-z0-9]*$/)
     }
   })
@@ -95,8 +103,7 @@ describe('the packages', () => {
   })
 
   test('that npm install brings, also from a git URL, are those that the build needs', () => {
-    const tools = ['@types/bun', 'typescript']
-    expect(Object.keys(manifest.devDependencies).sort()).toEqual([...bundled, ...tools].sort())
+    expect(Object.keys(manifest.devDependencies).sort()).toEqual([...bundled, ...BUILD_TOOLS].sort())
     expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('workspaces=false')
   })
 })

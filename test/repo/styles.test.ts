@@ -5,6 +5,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 
 const FOLDER = 'src/site/styles'
 const PARTS = join(FOLDER, 'parts')
@@ -19,9 +20,10 @@ const REFINED: Readonly<Record<string, string>> = {
   docs: 'actions bar field notice quiet skip',
   drops: 'actions button campaign campaign-drops notice panel quiet small',
   form: 'actions field notice panel',
-  home: 'badge button card chip grid live on-picture panel primary quiet shot tags',
-  studio: 'actions badge button chip dropdown facts field input notice panel rows shot small small-button',
-  watch: 'avatar button campaign campaign-drops facts field notice shot tags',
+  home: 'actions badge button card chip grid icon live on-picture panel primary quiet shot tags',
+  studio:
+    'actions badge button chip dropdown facts field icon input notice panel rows shot small small-button',
+  watch: 'avatar button campaign campaign-drops facts field grid notice shot tags',
 }
 
 interface Rule {
@@ -133,4 +135,44 @@ test('a page uses the name of a shared class only where it refines that part', (
     return [page, [...new Set([...reaching, ...used])].sort().join(' ')] as const
   })
   expect(Object.fromEntries(refined)).toEqual(REFINED)
+})
+
+const SHEETS = [...pages.map(name => [FOLDER, name] as const), ...parts.map(name => [PARTS, name] as const)]
+
+test('weights are tokens, and only the title of a view is bold', () => {
+  const weights = SHEETS.flatMap(([folder, name]) =>
+    [...textOf(folder, name).matchAll(/\bfont(?:-weight)?:\s*([^;]+);/g)].map(([, value = '']) => [
+      name,
+      value,
+    ]),
+  )
+  const numeric = weights.filter(([, value]) => /^(?:\d{3}|bold|bolder|lighter)\b/.test(value ?? ''))
+  // The range of the typeface.
+  expect(numeric.filter(([name]) => name !== 'tokens')).toEqual([])
+  const bold = weights.filter(([, value]) => value?.includes('--w-bold')).map(([name]) => name)
+  expect(bold.sort()).toEqual(['base', 'home'])
+})
+
+/** Charts and bars, which show values. */
+const DRAWINGS = [
+  'components/campaign',
+  'console/pages/list-page',
+  'console/pages/row-page',
+  'islands/studio-markers',
+]
+
+test('icons are those of the set: no view draws another, and no character stands for one', () => {
+  const views = [...new Glob('**/*.tsx').scanSync('src/site')].map(
+    file => [file.replace('.tsx', ''), readFileSync(join('src/site', file), 'utf8')] as const,
+  )
+  expect(
+    views
+      .filter(([, text]) => text.includes('<svg'))
+      .map(([file]) => file)
+      .sort(),
+  ).toEqual([...DRAWINGS, 'components/icon'].sort())
+  const sheets = SHEETS.map(([folder, name]) => [name, textOf(folder, name)] as const)
+  expect([...views, ...sheets].filter(([, text]) => /[\u25a0-\u25ff\u2713-\u2718]/.test(text))).toEqual([])
+  // Every list that unfolds has a chevron of the set, or looks like a button.
+  expect(textOf(PARTS, 'base')).toContain('summary::-webkit-details-marker')
 })

@@ -208,7 +208,7 @@ describe('an answer held against the document', () => {
   test('a body where none is declared, and a wrong line of many', () => {
     const of = (id: string, given: ReturnType<typeof answer>) =>
       violationsOf({ operation: operation(id), request: plain, answer: given }, named)
-    expect(of('DeleteUser', answer(204, {}))).toEqual(['a body where none is declared'])
+    expect(of('DeleteGame', answer(204, {}))).toEqual(['a body where none is declared'])
     const lines = {
       ...answer(200, ''),
       headers: new Map(Object.entries({ ...ALWAYS, 'content-type': 'application/x-ndjson' })),

@@ -261,15 +261,13 @@ const WITHOUT_AUTOVACUUM = `do $$ declare name text; begin
 
 /** A store that has them; PostgreSQL without statistics about them, if it is not to analyze them. */
 export async function openFilled(place: StorePlace, divisor = 1, { analyze = true } = {}): Promise<Engine> {
+  const engine = await openEngine(place)
   if (place.databaseUrl === undefined) {
-    const file = `${place.folder}/strand.db`
-    const engine = await openSqliteEngine(file)
-    const connection = new Sqlite(file)
+    const connection = new Sqlite(`${place.folder}/strand.db`)
     for (const statement of manyRows(sqliteDialect, divisor)) connection.run(statement)
     connection.close()
     return engine
   }
-  const engine = await openPostgresEngine(place.databaseUrl, { connections: 4, pooled: false })
   const client = new SQL(place.databaseUrl, { max: 1 })
   if (!analyze) await client.unsafe(WITHOUT_AUTOVACUUM)
   // References are not looked at: fewer rows of one table may be referred to than another has.
@@ -278,4 +276,23 @@ export async function openFilled(place: StorePlace, divisor = 1, { analyze = tru
   if (analyze) await client.unsafe('vacuum analyze')
   await client.close()
   return engine
+}
+
+export const openEngine = ({ folder, databaseUrl }: StorePlace): Promise<Engine> =>
+  databaseUrl === undefined
+    ? openSqliteEngine(`${folder}/strand.db`)
+    : openPostgresEngine(databaseUrl, { connections: 4, pooled: false })
+
+/** Suspends users, and lets PostgreSQL clean up, as it does some time later. No engine is open. */
+export async function suspendUsers({ folder, databaseUrl }: StorePlace, where: string): Promise<void> {
+  const statement = `update users set suspended_at = '2026-03-02T00:00:00Z' where ${where}`
+  if (databaseUrl === undefined) {
+    using connection = new Sqlite(`${folder}/strand.db`)
+    connection.run(statement)
+    return
+  }
+  const client = new SQL(databaseUrl, { max: 1 })
+  await client.unsafe(statement)
+  await client.unsafe('vacuum analyze users')
+  await client.close()
 }
