@@ -144,21 +144,23 @@ describe.skipIf(!hasEncoder)('with ffmpeg', () => {
       const [{ stream_key: key }] = await server.control('POST', `/channels/${id}/stream-key/rotate`, {})
       const client = await RtmpClient.connect(server.strand.rtmpPort ?? 0)
       expect(await client.publish(key)).toBe('NetStream.Publish.Start')
-      const failed = async () =>
-        (await scrape(server.strand.controlUrl.replace('/control', ''))).series.get(
-          'strand_media_thumbnails_total{result="failed"}',
-        ) ?? 0
-      const before = await failed()
+      const thumbnailFailures = () =>
+        server.logLines.filter(line => line.includes(id) && line.includes('making a thumbnail failed'))
       // A picture of this size whose first number never ends.
       const frame = AVC.keyFrame(200_000)
       frame.fill(0, frame.length - 199_999)
       client.video(0, AVC.header)
       client.video(0, frame)
-      await until(failed, count => count > before)
+      await until(
+        async () => thumbnailFailures().length,
+        count => count > 0,
+      )
+      const { series } = await scrape(server.strand.controlUrl.replace('/control', ''))
+      expect(series.get('strand_media_thumbnails_total{result="failed"}')).toBeGreaterThan(0)
       const answer = await picture('channels', id, '64x36')
       expect(decodePng(await answer.bytes())).toMatchObject({ width: 64, height: 36 })
       await untilNoFfmpeg()
-      const logged = server.logLines.filter(line => line.includes('making a thumbnail failed'))
+      const logged = thumbnailFailures()
       expect(logged).toHaveLength(1)
       expect(JSON.parse(logged[0] ?? '{}').reason.length).toBeLessThanOrEqual(200)
       client.close()
