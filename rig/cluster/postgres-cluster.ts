@@ -92,7 +92,7 @@ export class PostgresCluster {
     const candidates = this.standbys
     const held = await Promise.all(candidates.map(writeAheadLogOf))
     const chosen = candidates[held[0] !== undefined && held[0] >= (held[1] ?? 0n) ? 0 : 1] as PostgresNode
-    await chosen.ask('select pg_promote(true, 30)')
+    await promote(chosen)
     this.#primary = chosen
     for (const other of candidates) if (other !== chosen) await follow(other, connectionTo(chosen, other))
     return performance.now() - began
@@ -101,7 +101,7 @@ export class PostgresCluster {
   /** Makes a standby the primary while the old one and the other standby continue as they were. It waits for no standby. */
   async promoteBeside(standby: PostgresNode): Promise<void> {
     await follow(standby, '')
-    await standby.ask('select pg_promote(true, 30)')
+    await promote(standby)
     this.#primary = standby
     await this.acknowledgeAlone()
   }
@@ -150,6 +150,15 @@ export class PostgresCluster {
 
 const connectionTo = (primary: PostgresNode, standby: PostgresNode) =>
   `host=127.0.0.1 port=${primary.port} user=postgres application_name=${standby.name} connect_timeout=3`
+
+/** Asks again and again: a statement that waited inside the standby could be cancelled by what the standby replays. */
+async function promote(standby: PostgresNode): Promise<void> {
+  await standby.ask('select pg_promote(false)')
+  await until(`${standby.name} is the primary`, async () => {
+    const [row] = await standby.ask<{ promoted: boolean }>('select not pg_is_in_recovery() as promoted')
+    return row?.promoted ?? false
+  })
+}
 
 /** Sets the primary of a standby, and waits until it no longer listens to another one. */
 async function follow(standby: PostgresNode, connection: string): Promise<void> {
