@@ -280,6 +280,9 @@ const playlistText = (): string => {
   return playlist.finish()
 }
 
+/** A gap is one entry of four lines, and all gaps together are at most a day. */
+const [GAP_LINES, MAX_GAPS] = [4, 8640]
+
 const playlists: FuzzedParser = {
   name: 'playlists',
   seeds: [Buffer.from(playlistText()), Buffer.from(playlistText().slice(0, 300))],
@@ -305,7 +308,7 @@ const playlists: FuzzedParser = {
     const joinedText = joinPlaylists(files, random.below(2) === 0)
     const lines = joinedText.split('\n')
     const entries = files.reduce((sum, each) => sum + each.text.split('\n').length, 0)
-    check(lines.length <= 20 + 10 * entries + 3 * 8640, 'a playlist is bounded')
+    check(lines.length <= 20 + 10 * entries + GAP_LINES * MAX_GAPS, 'a playlist is bounded')
     for (const line of lines)
       if (line.startsWith('#EXTINF:')) check(/^#EXTINF:[0-9]+\.[0-9]{5},$/.test(line), 'a time is a number')
     return joinedText.includes('#EXTINF:') ? 'accepted' : 'refused'
