@@ -9,7 +9,7 @@ import { fitHelp } from './help/fit-help.ts'
 import { unknownCommand } from './help/unknown-command.ts'
 import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
-import { widthOfTerminal } from './terminal/width.ts'
+import { STANDARD_WIDTH, widthOfTerminal } from './terminal/width.ts'
 import { UsageError } from './usage-error.ts'
 
 /** How long the process waits at exit for a slow reader of the log. */
@@ -120,10 +120,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 /** Gives usage errors of every command our prefix and exit code. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride().configureOutput({
-    writeOut: text => {
-      const width = widthOfTerminal(process.stdout)
-      process.stdout.write(width === undefined ? text : fitHelp(text, width))
-    },
+    // What is not written to a terminal is often read on one, through a pager.
+    writeOut: text => process.stdout.write(fitHelp(text, widthOfTerminal(process.stdout) ?? STANDARD_WIDTH)),
     outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
   })
   if (command.commands.length > 0)

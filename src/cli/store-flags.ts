@@ -46,7 +46,8 @@ export function configFlag(command: Command): Command {
 export function settingFlags(command: Command, rows: readonly Setting[]): Command {
   for (const { name, kind, meaning } of rows) {
     const value = kind.isSwitch ? '' : ` <${kind.sample}>`
-    const option = new Option(formatFlag(name) + value, `${meaning} (${name})`)
+    const text = kind.isSwitch ? meaning.replace(/^whether to /, '') : meaning
+    const option = new Option(formatFlag(name) + value, `${text} (${name})`)
     // For help and completion; the value is checked with the other settings.
     if (kind.choices !== undefined && !kind.isSwitch) option.argChoices = [...kind.choices]
     command.addOption(option)

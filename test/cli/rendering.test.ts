@@ -1,12 +1,14 @@
 /** What the terminal shows, as pure functions: widths, tables, colours, times, screens. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { placesUnder, visibleAt } from '../../src/cli/help/command-tree.ts'
 import { fitHelp } from '../../src/cli/help/fit-help.ts'
 import { interruptionMessage } from '../../src/cli/import-interruption.ts'
 import { browserCommand } from '../../src/cli/inspect/open.ts'
 import { labelIn, metricIn, sumIn } from '../../src/cli/inspect/server-metrics.ts'
 import { showStatus, statusReport } from '../../src/cli/inspect/status-report.ts'
 import { profileFile } from '../../src/cli/profiles/profile-file.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import { paintFor, withColour, withoutColour } from '../../src/cli/terminal/colour.ts'
 import { findingText } from '../../src/cli/terminal/finding-text.ts'
 import { progressLine } from '../../src/cli/terminal/progress.ts'
@@ -19,6 +21,7 @@ import { presenterFor } from '../../src/cli/verbs/show.ts'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import type { Client } from '../../src/client/index.ts'
 import { clockTime } from '../../src/kit/time/clock-time.ts'
+import { helpOf } from '../support/cli/command-tree.ts'
 
 const plain = (...forms: string[]): Cell => forms.map(text => [{ text }]) as unknown as Cell
 const textIn = (form: readonly { readonly text: string }[]) => form.map(({ text }) => text).join('')
@@ -340,12 +343,47 @@ describe('screens', () => {
     )
   })
 
-  test('a help page is filled again; examples stay whole', () => {
+  test('a help page is filled again; a long example continues behind a backslash', () => {
     const page =
-      'Flags come first,\nthen the rest.\n\nSettings:\n  NAME  a meaning of some words\n\nExamples:\n  strand serve --listen 0.0.0.0:8080\n'
+      'Flags come first,\nthen the rest.\n\nSettings:\n  NAME  a meaning of some words\n\nExamples:\n  strand serve --port 80 --data "a folder" --strict < input\n'
     expect(fitHelp(page, 24)).toBe(
-      'Flags come first, then\nthe rest.\n\nSettings:\n  NAME  a meaning of\n        some words\n\nExamples:\n  strand serve --listen 0.0.0.0:8080\n',
+      'Flags come first, then\nthe rest.\n\nSettings:\n  NAME  a meaning of\n        some words\n\nExamples:\n  strand serve \\\n    --port 80 \\\n    --data "a folder" \\\n    --strict < input\n',
     )
+  })
+})
+
+describe('help pages', async () => {
+  const places = placesUnder(await createProgram())
+
+  test('all of them fit 80 columns', () => {
+    const wide = places.flatMap(({ command, path }) =>
+      fitHelp(helpOf(command), 80)
+        .split('\n')
+        .filter(line => displayWidth(line) > 80)
+        .map(line => `strand ${path}: ${line}`),
+    )
+    expect(places.length).toBeGreaterThan(150)
+    expect(wide).toEqual([])
+  })
+
+  test('every flag and argument has a meaning that is more than its name', () => {
+    const bare = places.flatMap(({ command, path }) =>
+      [...visibleAt(command).options, ...command.registeredArguments]
+        .map(each => [each.name(), each.description.replace('; repeatable', '')] as const)
+        .filter(([name, meaning]) => ['', name, `${name}s`].includes(meaning.replaceAll(' ', '-')))
+        .map(([name]) => `strand ${path}: ${name}`),
+    )
+    expect(bare).toEqual([])
+  })
+
+  test('descriptions name flags and commands, not the fields and operations of the API', () => {
+    const named = places.flatMap(({ command, path }) => {
+      const words = command
+        .description()
+        .match(/`|\b[a-z]+_id\b|\b(?:Create|Get|List|Put|Rotate|Delete)[A-Z]\w+/)
+      return words === null ? [] : [`strand ${path}: ${words[0]}`]
+    })
+    expect(named).toEqual([])
   })
 })
 

@@ -39,6 +39,7 @@ async function examplesOf(words: string): Promise<string[]> {
   const [, listed = ''] = /\nExamples:\n((?: {2}.*\n?)+)/.exec(stdout) ?? []
   return listed
     .trim()
+    .replaceAll(/ \\\n +/g, ' ')
     .split('\n')
     .map(line => line.trim())
 }

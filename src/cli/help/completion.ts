@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number]
 
 export const completionCommand = new Command('completion')
   .description('print a shell completion script')
-  .addArgument(new Argument('<shell>').choices(SHELLS))
+  .addArgument(new Argument('<shell>', 'shell to complete in').choices(SHELLS))
   .addHelpText(
     'after',
     `
@@ -16,8 +16,8 @@ Examples:
   strand completion zsh > _strand
   strand completion fish > strand.fish
 
-To install it permanently, add the first line to ~/.bashrc, write the second file to a folder in zsh's fpath, or the third
-to ~/.config/fish/completions.`,
+To install it permanently, add the first line to ~/.bashrc, write the second
+file to a folder in zsh's fpath, or the third to ~/.config/fish/completions.`,
   )
   .action((shell: Shell) => print(SCRIPTS[shell]))
 

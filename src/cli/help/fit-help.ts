@@ -4,8 +4,8 @@ import { displayWidth, wrap } from '../terminal/width.ts'
 const TERM = /^( {2}\S+ {2,}| +\S.*? {2,})(?=\S)/
 
 /**
- * Fits a help page to a terminal. Paragraphs are filled again, and the meaning of a term continues below its beginning.
- * Examples stay whole, so that they can be copied.
+ * Fits a help page to a terminal. Paragraphs are filled again, the meaning of a term continues below its beginning, and
+ * an example that is too long continues behind a backslash, so that it can still be copied.
  */
 export function fitHelp(text: string, width: number): string {
   const fitted: string[] = []
@@ -31,7 +31,27 @@ export function fitHelp(text: string, width: number): string {
 
 function hang(line: string, width: number): string[] {
   const [term] = TERM.exec(line) ?? []
-  if (displayWidth(line) <= width || term === undefined) return [line]
+  if (displayWidth(line) <= width) return [line]
+  if (term === undefined) return continueCommand(line, width)
   const [first = '', ...rest] = wrap(line.slice(term.length), width - term.length)
   return [`${term}${first}`, ...rest.map(each => ' '.repeat(term.length) + each)]
+}
+
+/** A word of a command line with what is quoted in it; a flag has its value with it. */
+const WORD = /(?:--\S+ (?!-))?(?:'[^']*'|"[^"]*"|\S)+/g
+
+function continueCommand(line: string, width: number): string[] {
+  const indent = line.search(/\S/)
+  const lines: string[] = []
+  let begun = ' '.repeat(indent)
+  for (const word of line.match(WORD) ?? []) {
+    const longer = begun.trim() === '' ? begun + word : `${begun} ${word}`
+    // Two columns for the backslash.
+    if (begun.trim() === '' || displayWidth(longer) <= width - 2) begun = longer
+    else {
+      lines.push(`${begun} \\`)
+      begun = ' '.repeat(indent + 2) + word
+    }
+  }
+  return [...lines, begun]
 }

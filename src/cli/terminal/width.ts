@@ -1,6 +1,6 @@
 /** Texts by the columns that they take on a terminal: wide characters take two, combining ones none. */
 
-const STANDARD_WIDTH = 80
+export const STANDARD_WIDTH = 80
 const STANDARD_HEIGHT = 24
 
 interface Stream {

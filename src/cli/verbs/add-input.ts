@@ -8,7 +8,8 @@ export function addInput(command: Command, verb: Verb): void {
   for (const field of listArguments(verb))
     command.argument(field.shown, field.meaning, text => readValue(field, text))
   for (const field of listFlags(verb))
-    for (const option of createOptions(field, isFilter)) command.addOption(option)
+    for (const option of createOptions(field, { isFilter, isOneOfMany: verb.bulk !== undefined }))
+      command.addOption(option)
   if (verb.takesPairs) command.argument('[user=number...]', 'id or login of a user, and a number')
   if (verb.bulk !== undefined || verb.takesBody)
     command.option(
@@ -21,9 +22,15 @@ export function addInput(command: Command, verb: Verb): void {
   }
 }
 
-function createOptions(field: Field, isFilter: boolean): Option[] {
+interface Use {
+  readonly isFilter: boolean
+  /** A file with many entries can take the place of the flags. */
+  readonly isOneOfMany: boolean
+}
+
+function createOptions(field: Field, { isFilter, isOneOfMany }: Use): Option[] {
   const { word, shown, kind, choices, required, removable, sample } = field
-  const meaning = `${field.meaning}${describeRange(field)}${required ? ' (required)' : ''}`
+  const meaning = `${field.meaning}${describeRange(field)}${describeNeed(required, isOneOfMany)}`
   if (kind === 'yes-no') return [new Option(shown, meaning), new Option(`--no-${word}`, 'turn it off')]
   const option = new Option(`${shown} <${sample}>`, meaning).argParser(
     (text: string, before: unknown): unknown => {
@@ -36,6 +43,11 @@ function createOptions(field: Field, isFilter: boolean): Option[] {
   )
   if (choices !== undefined) option.argChoices = [...choices]
   return removable ? [option, new Option(`--no-${word}`, 'remove it')] : [option]
+}
+
+function describeNeed(required: boolean, isOneOfMany: boolean): string {
+  if (!required) return ''
+  return isOneOfMany ? ' (required without --body)' : ' (required)'
 }
 
 function readValue({ shown, place, kind, choices, min, max }: Field, text: string): unknown {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Operation } from '../../contract/operation.ts'
 import { utcFlag } from '../terminal/time.ts'
 import { addInput } from './add-input.ts'
+import { withNames } from './fields.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
@@ -43,8 +44,8 @@ function findNoun(nouns: Map<string, Command>, words: readonly string[]): Comman
 function verbCommand(verb: Verb, name: string): Command {
   const { operation, examples } = verb
   const command = new Command(name)
-    .summary(formatSummary(operation))
-    .description(formatDescription(operation))
+    .summary(withNames(formatSummary(operation), namesIn(verb)))
+    .description(withNames(formatDescription(operation), namesIn(verb)))
   addInput(command, verb)
   if (operation.page !== undefined) {
     command.option('--all', 'list all pages')
@@ -64,6 +65,13 @@ function verbCommand(verb: Verb, name: string): Command {
   return command.action(() => runVerb(verb, command))
 }
 
+/** What descriptions of the contract call by names of the API: the flags of this command, and the other commands. */
+const namesIn = ({ fields }: Verb): ReadonlyMap<string, string> =>
+  new Map([
+    ...verbs.map(({ operation, words }) => [operation.id, `strand ${words}`] as const),
+    ...fields.map(({ name, shown }) => [name, shown] as const),
+  ])
+
 /** The first sentence of the contract, as help pages write it: lower case, without a full stop. */
 function formatSummary({ summary }: Operation): string {
   const [first = summary] = summary.split(/\.(?: |$)/)
@@ -75,7 +83,5 @@ function formatDescription(operation: Operation): string {
   const { summary, description, demoOnly } = operation
   const further = summary.slice(formatSummary(operation).length + 2)
   const details = [further, description, demoOnly && 'Works in demo mode only.'].filter(Boolean).join(' ')
-  return details === ''
-    ? formatSummary(operation)
-    : `${formatSummary(operation)}\n\n${details.replaceAll('`', '')}`
+  return details === '' ? formatSummary(operation) : `${formatSummary(operation)}\n\n${details}`
 }

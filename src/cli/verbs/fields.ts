@@ -31,6 +31,9 @@ function readFields(action: Action, schema: JsonSchema | undefined, changes = fa
   const shown = Object.entries(schema?.properties ?? {}).filter(
     ([, each]) => !(action.takesBody && each.items?.type === 'object'),
   )
+  const flags = new Map(
+    shown.map(([name, each]) => [name, `--${placeholderWord(name, each.type === 'array')}`]),
+  )
   return shown.map(([name, each]) => {
     const variants = each.anyOf ?? [each]
     const main = variants.find(variant => variant.type !== 'null') ?? each
@@ -49,7 +52,7 @@ function readFields(action: Action, schema: JsonSchema | undefined, changes = fa
       max: inner.maximum,
       removable: changes && (isList || variants.some(variant => variant.type === 'null')),
       required: schema?.required?.includes(name) ?? false,
-      meaning: describeField(name, each.description ?? main.description ?? main.hint, isList),
+      meaning: describeField(action, name, each.description ?? main.description ?? main.hint, flags, isList),
       sample: sampleValue(isList ? name.replace(/s$/, '') : name, inner),
     }
   })
@@ -75,12 +78,32 @@ function placeholderWord(name: string, isList: boolean): string {
   return fieldNamed(name).flag ?? one.replace(/_id$/, '').replaceAll('_', '-')
 }
 
-function describeField(name: string, described: string | undefined, isList: boolean): string {
-  const plain = name.replace(/_id$/, '').replaceAll('_', ' ')
-  if (isUser(name)) return `id or login of the ${plain}`
-  const words = (fieldNamed(name).meaning ?? described ?? plain).replaceAll('`', '').replace(/\.$/, '')
+function describeField(
+  { operation }: Action,
+  name: string,
+  described: string | undefined,
+  flags: ReadonlyMap<string, string>,
+  isList: boolean,
+): string {
+  const plain = name.replace(/_ids?$/, '').replaceAll('_', ' ')
+  if (isUser(name)) return `id or login of the ${plain}${isList ? '; repeatable' : ''}`
+  const isOwn = name === 'id' || name === 'name'
+  const known =
+    fieldNamed(name).meaning ?? described ?? (isOwn ? `${name} of the ${rowWord(operation.path)}` : plain)
+  const words = withNames(known, flags).replace(/\.$/, '')
   const text = words.replace(/^[A-Z](?=[a-z ])/, letter => letter.toLowerCase())
   return isList ? `${text}; repeatable` : text
+}
+
+/** Puts flags, or the words of commands, in the place of names that the contract writes as code. */
+export const withNames = (text: string, names: ReadonlyMap<string, string>): string =>
+  text.replace(/`([^`]*)`/g, (_, name: string) => names.get(name) ?? name)
+
+/** What a collection has: `/control/media-servers/{name}` has rows called media server. */
+function rowWord(path: string): string {
+  const collections = path.split('/{')[0] ?? path
+  const last = collections.split('/').at(-1) ?? ''
+  return last.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ')
 }
 
 function sampleValue(name: string, { type }: JsonSchema): string {

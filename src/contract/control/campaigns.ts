@@ -172,7 +172,7 @@ export const explainCampaign = controlOperation('GET /control/campaigns/{campaig
 export const getCampaignReport = controlOperation('GET /control/campaigns/{campaign_id}/report', {
   id: 'GetCampaignReport',
   summary: 'Count the viewers, minutes and claims of a campaign.',
-  description: 'At most ten seconds old. `format=csv` has a line for each drop.',
+  description: 'At most ten seconds old. `csv` has a line for each drop.',
   query: Type.Object({
     format: Type.Optional(Type.Enum(['json', 'csv'], { description: 'Default: `json`.' })),
   }),

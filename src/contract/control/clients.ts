@@ -55,7 +55,7 @@ export const patchClient = controlOperation('PATCH /control/clients/{client_id}'
   id: 'PatchClient',
   summary: 'Update a client; omitted fields keep their value.',
   description:
-    'A client that becomes public loses its secret. A client that becomes confidential has no secret until RotateClientSecret.',
+    'A client that becomes public loses its secret. A client that becomes confidential has no secret until `RotateClientSecret`.',
   body: Type.Object({
     name: Type.Optional(Name),
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),

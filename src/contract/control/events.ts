@@ -18,7 +18,7 @@ export const listEvents = controlOperation('GET /control/events', {
   id: 'ListEvents',
   summary: 'List events that a subscription matched, newest first.',
   query: Type.Object({
-    type: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String({ description: 'Type of event.' })),
     subject: Type.Optional(Type.String({ description: 'The id of a broadcaster, user or organization.' })),
   }),
   ...listing(StoredEvent),
@@ -31,7 +31,7 @@ export const listDeliveries = controlOperation('GET /control/deliveries', {
   query: Type.Object({
     subscription_id: Type.Optional(Type.String()),
     event_id: Type.Optional(Type.String()),
-    status: Type.Optional(Type.Enum(DELIVERY_STATUSES)),
+    status: Type.Optional(Type.Enum(DELIVERY_STATUSES, { description: 'What became of the message.' })),
   }),
   ...listing(EventDelivery),
   example: { query: { status: 'delivered' }, answer: { data: [exampleDelivery], pagination: {} } },
@@ -68,7 +68,7 @@ export const listEventSubscriptions = controlOperation('GET /control/event-subsc
   summary: 'List event subscriptions of all applications, the oldest first.',
   query: Type.Object({
     client_id: Type.Optional(Type.String()),
-    type: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String({ description: 'Type of event.' })),
     status: Type.Optional(SubscriptionStatus),
   }),
   ...listing(OperatorSubscription),

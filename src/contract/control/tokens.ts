@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 /** Tokens that the operator issues and revokes. */
 export const issueToken = controlOperation('POST /control/tokens', {
   id: 'IssueToken',
-  summary: 'Issue a token: a user token with `user_id`, else an app token.',
+  summary: 'Issue a token: a user token with `user_id`, otherwise an app token.',
   body: Type.Object({
     client_id: Type.String(),
     user_id: Type.Optional(Type.String()),
