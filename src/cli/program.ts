@@ -7,6 +7,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { logLines } from '../kit/telemetry/log.ts'
 import { fitHelp } from './help/fit-help.ts'
 import { unknownCommand } from './help/unknown-command.ts'
+import { wordUsageError } from './help/usage-message.ts'
 import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
 import { STANDARD_WIDTH, widthOfTerminal } from './terminal/width.ts'
@@ -117,12 +118,12 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Gives usage errors of every command our prefix and exit code. */
+/** Gives usage errors of every command our wording and exit code. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride().configureOutput({
     // What is not written to a terminal is often read on one, through a pager.
     writeOut: text => process.stdout.write(fitHelp(text, widthOfTerminal(process.stdout) ?? STANDARD_WIDTH)),
-    outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
+    outputError: (text, write) => write(wordUsageError(command, text)),
   })
   if (command.commands.length > 0)
     command.on('command:*', ([word = '']: readonly string[]) => {

@@ -163,7 +163,7 @@ describe('strand', () => {
     ['list', 'strand --help lists the commands'],
     ['nothing-like-it', 'strand --help lists the commands'],
     ['stream nothing-like-it', 'strand stream --help lists the commands'],
-    ['demo --prot 9000', 'Did you mean --port?'],
+    ['demo --prot 9000', "unknown option '--prot': did you mean --port?"],
   ])('strand %s leads on', async (line, advice) => {
     const { code, stdout, stderr } = await runQuickly(line.split(' '))
     expect([code, stdout]).toEqual([2, ''])

@@ -203,7 +203,7 @@ test.each([
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--data', 'nowhere'],
     /^strand: --url cannot be combined with --data or --database-url\n$/,
   ],
-  [2, ['import'], /missing required argument 'file'/],
+  [2, ['import'], /strand import requires <file>; see strand import --help/],
   [
     2,
     ['import', 'package.json', '--from-line', '0'],

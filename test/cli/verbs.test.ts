@@ -300,8 +300,12 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user create new_one --nonsense', 2, /unknown option '--nonsense'/],
     ['user', 2, /Usage: strand user/],
     ['user crate x', 2, /unknown command 'strand user crate': did you mean strand user create\?/],
-    ['user create', 2, /missing required argument 'login'/],
-    ['user create one two', 2, /too many arguments/],
+    ['user create', 2, /^strand: strand user create requires <login>; see strand user create --help$/m],
+    [
+      'user create one two',
+      2,
+      /^strand: too many arguments: strand user create takes 1, not 2; see strand user create --help$/m,
+    ],
     ['user create "not a login"', 2, /^strand: invalid <login>: must be 1 to 25 letters/],
     ['user set 4711 --login "not a login"', 2, /^strand: invalid --login: must be 1 to 25 letters/],
     ['user create lunar_otter', 1, /The login "lunar_otter" is taken/],
@@ -388,7 +392,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ],
     ['user list --token-file short-token', 2, /--token-file requires --url/],
     ['user create by_url --url http://localhost:1', 1, /CreateUser got no answer/],
-    ['completion tcsh', 2, /Allowed choices are bash, zsh, fish/],
+    ['completion tcsh', 2, /invalid <shell>: must be one of bash, zsh, fish, not "tcsh"/],
   ]
   for (const [line, code, sentence] of cases) {
     test(`${code}: strand ${line}`, async () => {

@@ -26,6 +26,6 @@ function suggestions(at: Command, word: string): string[] {
 }
 
 /** The words that lead to a command, with `strand` in front. */
-function pathTo(command: Command): string[] {
+export function pathTo(command: Command): string[] {
   return command.parent === null ? [command.name()] : [...pathTo(command.parent), command.name()]
 }
