@@ -120,7 +120,7 @@ export const SETTINGS = {
   recordingsGibibytes: setting('STRAND_RECORDINGS_GIB', wholeNumber(1), {
     defaultInWords: '80 % of the disk',
     meaning:
-      'room in GiB for all recordings of a node; without it, or with less than 1 GiB free on the disk, recording stops until there is room again',
+      'maximum size in GiB of all recordings of a node; at it, or with less than 1 GiB free on the disk, recording stops until there is room again',
   }),
   objectStorage: {
     endpoint: setting('STRAND_S3_ENDPOINT', url('http', 'https'), {

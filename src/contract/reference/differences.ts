@@ -1,4 +1,5 @@
 /** What a client can notice of the difference between Strand and Twitch's servers, for docs/compatibility.md. */
+import { EVENT_TYPES } from '../events/event-types.ts'
 
 /** Where, and what is different. */
 type Difference = readonly [where: string, difference: string]
@@ -99,7 +100,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     'The video of a running stream is listed, with its duration so far.',
   ],
   CreateEventSubSubscription: [
-    'Eight [types](reference/events.md) exist, two of them only here: `strand.entitlement.update` and `strand.marker.create`. An unknown one is 400.',
+    `${EVENT_TYPES.length} [types](reference/events.md) exist, two of them only here: \`strand.entitlement.update\` and \`strand.marker.create\`. An unknown one is 400.`,
     '`transport.method` is `webhook` or `websocket`; there are no conduits.',
     'Editors of the channel may subscribe where the real API has moderators, such as to `channel.follow`.',
     'An id in the condition may be a JSON number. A field that the type does not have is 400, unless its value is empty or null.',

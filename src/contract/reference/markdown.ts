@@ -19,7 +19,8 @@ export const INTRODUCTIONS: Readonly<Record<Family, string>> = {
   drops:
     'For viewers of drops campaigns; Helix has no such operations. Errors, rate limits and their headers are those of the public API.',
   oauth: 'Also served under `/auth`. Errors have the fields `status` and `message`.',
-  playback: 'For players, without a token. Errors have the fields `error`, `status` and `message`.',
+  playback:
+    'For players; no operation needs a token. Errors have the fields `error`, `status` and `message`.',
   control:
     'Send an operator token as `Authorization: Bearer <operator token>`. Operations marked *demo* exist in demo mode only. There are no rate limits.',
 }
