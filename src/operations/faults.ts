@@ -38,7 +38,7 @@ function callViolation({ operation: name, outcome, where = {} }: Fault): string 
         : `The operation ${name} is one of the control API, to which faults do not apply`
     const nearest = nearestName(name, CLIENT_OPERATIONS)
     return nearest === undefined
-      ? `${reason}; the reference lists those of Helix, OAuth and playback.`
+      ? `${reason}; the reference lists those of Helix, drops, OAuth and playback.`
       : `${reason}; did you mean ${nearest}?`
   }
   const reason = unfitOutcome(target, outcome)

@@ -120,7 +120,6 @@ const FIELDS: Readonly<Record<string, FieldDescription>> = {
   fulfillment_status: { label: 'Status', kind: 'status' },
   game_id: { meaning: 'id of a game', refersTo: 'games', nameIn: 'game_name', cutTo: 10, omitRank: 2 },
   game_name: { heading: 'GAME', idIn: 'game_id', cutTo: 10 },
-  grace_seconds: { meaning: 'seconds for which the old one stays valid' },
   id: { label: 'ID' },
   igdb_id: { label: 'IGDB ID', meaning: 'id of the game at IGDB, or "" if unknown' },
   implicit_grant: {

@@ -99,7 +99,15 @@ export const rotateStreamKey = controlOperation('POST /control/channels/{user_id
   id: 'RotateStreamKey',
   summary:
     'Replace the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
-  body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
+  body: Type.Object({
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        description: 'Seconds for which the old key stays valid (default: 0).',
+      }),
+    ),
+  }),
   returns: singleSchema(StreamKey),
   problems: ['not_found'],
   example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },

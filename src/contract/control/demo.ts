@@ -151,7 +151,7 @@ export const planFault = controlOperation('POST /control/faults', {
   id: 'PlanFault',
   summary: 'Make calls of an operation, or messages to subscribers, fail with the chosen outcome.',
   description:
-    'A fault applies to calls of Helix, OAuth and playback that pass authorization and have valid input. At most 1000 faults are planned at a time.',
+    'A fault applies to calls of Helix, drops, OAuth and playback that pass authorization and have valid input. At most 1000 faults are planned at a time.',
   body: Fault,
   returns: singleSchema(Fault),
   demoOnly: true,

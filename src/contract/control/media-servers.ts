@@ -77,7 +77,11 @@ export const rotateMediaServerSecret = controlOperation('POST /control/media-ser
   summary: 'Replace the secret of a media server; the old one stays valid for the grace period.',
   body: Type.Object({
     grace_seconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800, description: 'Default: 3600.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        description: 'Seconds for which the old secret stays valid (default: 3600).',
+      }),
     ),
   }),
   returns: singleSchema(MediaServerWithSecret),

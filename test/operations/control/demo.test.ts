@@ -371,7 +371,7 @@ describeOperation(
         'The operation GetStream is one of the control API, to which faults do not apply; did you mean GetStreams?',
       GetStreemz: 'There is no operation called "GetStreemz"; did you mean GetStreams?',
       PlanFault:
-        'The operation PlanFault is one of the control API, to which faults do not apply; the reference lists those of Helix, OAuth and playback.',
+        'The operation PlanFault is one of the control API, to which faults do not apply; the reference lists those of Helix, drops, OAuth and playback.',
     }))
       fails(
         'refused_reference',
