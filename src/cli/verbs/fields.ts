@@ -87,22 +87,25 @@ function describeField(
 ): string {
   const plain = name.replace(/_ids?$/, '').replaceAll('_', ' ')
   if (isUser(name)) return `id or login of the ${plain}${isList ? '; repeatable' : ''}`
-  const isOwn = name === 'id' || name === 'name'
-  const known =
-    fieldNamed(name).meaning ?? described ?? (isOwn ? `${name} of the ${rowWord(operation.path)}` : plain)
-  const words = withNames(known, flags).replace(/\.$/, '')
-  const text = words.replace(/^[A-Z](?=[a-z ])/, letter => letter.toLowerCase())
+  const own = `${plain} of the ${rowWord(operation.path, name)}`
+  const known = fieldNamed(name).meaning ?? described ?? (name === 'id' || name === 'name' ? own : plain)
+  // Some descriptions have the form of the value only.
+  const meaning = /^(?:at most |\d)/i.test(known) ? `${own}: ${lowerFirst(known)}` : known
+  const words = withNames(meaning, flags).replace(/\.$/, '')
+  const text = lowerFirst(words)
   return isList ? `${text}; repeatable` : text
 }
+
+const lowerFirst = (text: string): string => text.replace(/^[A-Z](?=[a-z ])/, letter => letter.toLowerCase())
 
 /** Puts flags, or the words of commands, in the place of names that the contract writes as code. */
 export const withNames = (text: string, names: ReadonlyMap<string, string>): string =>
   text.replace(/`([^`]*)`/g, (_, name: string) => names.get(name) ?? name)
 
-/** What a collection has: `/control/media-servers/{name}` has rows called media server. */
-function rowWord(path: string): string {
-  const collections = path.split('/{')[0] ?? path
-  const last = collections.split('/').at(-1) ?? ''
+/** What a row is called where this field is: `name` of `/control/media-servers/{name}` is that of a media server. */
+function rowWord(path: string, field: string): string {
+  const [before = ''] = path.split(`/{${field}}`)
+  const last = before.split('/').findLast(each => !each.startsWith('{')) ?? ''
   return last.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ')
 }
 
