@@ -1,7 +1,7 @@
 /**
  * Finds the writable server, and notices when it changes. All servers are probed every second. If two claim to be the
  * primary, for example after one was cut off for a while, the one with the newer timeline wins. It goes back to an older
- * timeline only if that loses nothing (`older-timeline.ts`).
+ * timeline only if that loses nothing (`older-timeline.ts`). After a failover it waits until other nodes have noticed, too.
  */
 import type { SQL } from 'bun'
 import { assertDefined } from '../../kit/assert-defined.ts'
@@ -31,6 +31,11 @@ const MAX_MISSES = 2
 const SILENT_MILLISECONDS = 1500
 /** How long work waits for a primary before it fails. */
 const MAX_WAIT_MILLISECONDS = 1000
+/**
+ * After how long every node that reaches a new primary has noticed it, also one that had just begun to wait for a server that
+ * does not answer.
+ */
+const NOTICED_MILLISECONDS = PROBE_TIMEOUT_MILLISECONDS + PROBE_INTERVAL_MILLISECONDS + 200
 /** How often a primary that is refused is reported. */
 const REFUSAL_REPORT_MILLISECONDS = 60_000
 
@@ -180,9 +185,13 @@ export class Primary {
     if (this.#pools?.host === host && timeline === this.#timeline) return
     this.#dropPools()
     this.#logPrimary({ host, timeline })
+    const isFailover = this.#timeline > 0 && timeline !== this.#timeline
     if (timeline !== this.#timeline) this.#acknowledged = new Acknowledged()
     this.#timeline = timeline
     this.#olderSince = undefined
+    // Until then another node may still show what the old primary has, and would not see what is written to the new one.
+    if (isFailover) await Bun.sleep(NOTICED_MILLISECONDS)
+    if (this.#closed) return
     this.#isOpening = true
     this.#pools = await openPools(url, this.#options, () => {
       this.#connectionsRefused += 1
