@@ -16,6 +16,20 @@ const MAX_KILOBITS = 8000
 const UNPLAYABLE: ReadonlySet<string> = new Set(['Sorenson', 'VP6', 'VP8', 'VP9', 'Speex', 'FLAC', 'AC-3'])
 const PARTLY_PLAYABLE: ReadonlySet<string> = new Set(['H.265', 'AV1'])
 
+interface EncoderSetting {
+  readonly name: string
+  readonly value: string
+  readonly reason: string
+}
+
+/** With these settings, `findHealthProblems` finds nothing. */
+export const ENCODER_SETTINGS: readonly EncoderSetting[] = [
+  { name: 'Video encoder', value: 'H.264', reason: 'Every browser plays it.' },
+  { name: 'Audio encoder', value: 'AAC', reason: 'Every browser plays it.' },
+  { name: 'Keyframe interval', value: '2 s', reason: 'Players start with a key frame.' },
+  { name: 'Bitrate', value: '6000 kbit/s', reason: 'Enough for 1080p.' },
+]
+
 /** The worst first; none if all is well. */
 export function findHealthProblems(encoder: EncoderStatus): HealthProblem[] {
   const { video_codec, audio_codec, key_frame_seconds = 0, missing_frames_percent = 0 } = encoder

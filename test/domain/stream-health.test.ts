@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { EncoderStatus } from '../../src/domain/encoder-status.ts'
-import { findHealthProblems } from '../../src/domain/stream-health.ts'
+import { ENCODER_SETTINGS, findHealthProblems } from '../../src/domain/stream-health.ts'
 
 const HEALTHY: EncoderStatus = {
   kilobits_per_second: 6000,
@@ -21,6 +21,19 @@ test('a stream as encoders are set for it has no problem', () => {
   const { key_frame_seconds, missing_frames_percent, ...measured } = HEALTHY
   expect(findHealthProblems(measured)).toEqual([])
   expect(findHealthProblems({ kilobits_per_second: 0, frames_per_second: 0 })).toEqual([])
+})
+
+test('the settings that the studio recommends have no problem', () => {
+  const [video, audio, interval, bitrate] = ENCODER_SETTINGS.map(({ value }) => value)
+  const recommended: EncoderStatus = {
+    ...HEALTHY,
+    video_codec: video ?? '',
+    audio_codec: audio ?? '',
+    key_frame_seconds: Number.parseInt(interval ?? '', 10),
+    kilobits_per_second: Number.parseInt(bitrate ?? '', 10),
+  }
+  expect(recommended).toEqual(HEALTHY)
+  expect(findHealthProblems(recommended)).toEqual([])
 })
 
 for (const [name, encoder, problem, advice] of [

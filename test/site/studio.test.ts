@@ -139,6 +139,25 @@ onEachStore('the studio', { config }, server => {
     for (const path of paths) expect((await visitor.open(path)).location).toStartWith('/login?next=')
   })
 
+  test('200 the channel page has the settings of an encoder and what viewers see; the editors page, who may do what', async () => {
+    const channelPage = await text(owner, `${studio()}/channel`)
+    for (const part of ['H.264', 'AAC', 'Keyframe interval', `/images/channels/${owner.id}-1280x720.png`])
+      expect([part, channelPage.includes(part)]).toEqual([part, true])
+    const rows = [...(await text(owner, `${studio()}/editors`)).matchAll(/<th scope="row">(.*?)<\/tr>/gs)]
+    const may = new Map(
+      rows.map(([, row = '']) => [
+        row.replace(/<.*/s, ''),
+        [...row.matchAll(/>(yes|no)</g)].map(each => each[1]),
+      ]),
+    )
+    expect([...may.values()].every(([broadcaster]) => broadcaster === 'yes')).toBe(true)
+    expect([...may].filter(([, [, editors]]) => editors === 'yes').map(([task]) => task)).toEqual([
+      'Watch the preview, and what the encoder sends',
+      'Add, rename, delete and export markers',
+      'See the list of videos',
+    ])
+  })
+
   test('200 while live, the page has no stream key that others might see', async () => {
     await server().control('PUT', `/channels/${owner.id}/stream`, {})
     expect(await text(owner, studio())).not.toContain('data-key')

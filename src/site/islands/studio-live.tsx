@@ -73,7 +73,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
           <h2 id="live-heading">{stream.title || `${name} is live`}</h2>
           <span class="live">Live</span>
           <a class="button" href={`/${login}`}>
-            Open the channel
+            View channel
           </a>
         </div>
         {isElsewhere(status.broadcast, props.broadcast) ? (
@@ -179,7 +179,7 @@ function Offline({ login, name, isOwner }: { login: string; name: string; isOwne
       <div class="head">
         <h2 id="live-heading">{isOwner ? 'You are offline' : `${name} is offline`}</h2>
         <a class="button" href={`/${login}`}>
-          Open the channel
+          View channel
         </a>
       </div>
       <div class="waiting" role="status">

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-/** What is set once for a channel: where its encoder sends, and what viewers read about it. */
+/** What is set once for a channel: where its encoder sends, with which settings, and what viewers read about it. */
 import type { ProfileLink } from '../../domain/profile-link.ts'
+import { ENCODER_SETTINGS } from '../../domain/stream-health.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
 import type { Page } from '../render/page.ts'
@@ -17,13 +18,12 @@ export const channelPage = (view: ChannelView): Page =>
   studioPage(view, 'channel', {
     scopes: ['channel:read:stream_key'],
     body: (
-      <div class="studio">
+      <div class="studio halves">
         <div class="stack">
           <GoLive {...view} />
+          <EncoderSettings />
         </div>
-        <div class="stack side">
-          <Profile {...view} />
-        </div>
+        <Profile {...view} />
       </div>
     ),
   })
@@ -46,9 +46,37 @@ export const GoLive = ({
   </section>
 )
 
+const EncoderSettings = () => (
+  <section class="panel" aria-labelledby="encoder-heading">
+    <h2 id="encoder-heading">Encoder settings</h2>
+    <dl class="settings num">
+      {ENCODER_SETTINGS.map(({ name, value, reason }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <strong>{value}</strong>
+            <span class="quiet small">{reason}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+    <p class="quiet small">
+      In OBS: <em>Settings → Output → Streaming</em>. Viewers get exactly what you send.
+    </p>
+  </section>
+)
+
+/** The picture and the words that a visitor of the channel finds. */
 const Profile = ({ channel, description, links }: ChannelView) => (
   <section class="panel profile" aria-labelledby="profile-heading">
     <h2 id="profile-heading">What viewers see</h2>
+    <img
+      class="picture"
+      src={`/images/channels/${channel.id}-1280x720.png`}
+      width="1280"
+      height="720"
+      alt=""
+    />
     <div class="who">
       <Avatar user_id={channel.id} size={56} />
       <div>
@@ -71,6 +99,9 @@ const Profile = ({ channel, description, links }: ChannelView) => (
     <div class="actions">
       <a class="button" href="/account#profile">
         Edit the profile
+      </a>
+      <a class="button" href={`/${channel.login}`}>
+        View channel
       </a>
     </div>
   </section>
