@@ -114,6 +114,16 @@ onEachStore('the page of a channel', { config }, server => {
     )
   })
 
+  test('200 offline with one video: who is live now below it, until there are more videos', async () => {
+    const { id, login } = await newChannel(server())
+    await newVideo(server(), { user_id: id, title: 'The first one' })
+    const { text } = await open(server(), `/${login}`)
+    for (const fact of ['The first one', 'Live now']) expect(text).toContain(fact)
+    await newVideo(server(), { user_id: id, title: 'The second one' })
+    const { text: later } = await open(server(), `/${login}`)
+    expect([later.includes('More videos'), later.includes('Live now')]).toEqual([true, false])
+  })
+
   test('200 the name of the channel appears once', async () => {
     const { id, login } = await newChannel(server())
     await newVideo(server(), { user_id: id, title: 'Night dive' })
@@ -279,8 +289,14 @@ onEachStore('the page of a channel', { config }, server => {
     expect(broadcast).toMatchObject({ source: `/live/${login}.m3u8`, recording: `${path}.m3u8` })
     expect([start, Number(seconds) >= 99]).toEqual([62, true])
     expect(text).toContain('Duration so far 1:')
+    // The channel shares what is live now as a moment of that video.
+    const { publicUrl } = server().strand.services
+    const shared = (await open(server(), `/${login}`)).html
+    const [, link, moment] = /id="share-moment" readonly value="([^"]+)\?t=(\d+)s"/i.exec(shared) ?? []
+    expect([link, Number(moment) >= 99]).toEqual([publicUrl + path, true])
     await store.commands.closeSession({ ...session, now: Date.now() })
     await server().control('DELETE', `/channels/${id}/stream`)
+    expect((await open(server(), `/${login}`)).html).not.toContain('share-moment')
     expect(readPlayer((await open(server(), path)).html)).toMatchObject({ recording: `${path}.mp4` })
   })
 

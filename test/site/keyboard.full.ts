@@ -124,10 +124,17 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the site with the keyboard alone', 
       await viewer.keyboard.press('Enter')
       await viewer.locator('#share:popover-open').waitFor()
       await look(viewer, 'channel-share')
-      await tabTo(viewer, viewer.locator('#share').getByRole('button', { name: 'Copy the link' }))
-      await viewer.keyboard.press('Enter')
-      await viewer.locator('#share').getByRole('button', { name: 'Copied the link' }).waitFor()
-      expect(await clipboard(viewer)).toBe(`${server.strand.services.publicUrl}/${login}`)
+      const { publicUrl } = server.strand.services
+      const copied: string[] = []
+      for (const field of ['link', 'moment']) {
+        const group = viewer.locator(`.copied:has(#share-${field})`)
+        await tabTo(viewer, group.getByRole('button', { name: 'Copy the link' }))
+        await viewer.keyboard.press('Enter')
+        await group.getByRole('button', { name: 'Copied the link' }).waitFor()
+        copied.push(await clipboard(viewer))
+      }
+      expect(copied[0]).toBe(`${publicUrl}/${login}`)
+      expect(copied[1]).toMatch(/\/videos\/\d+\?t=\d+s$/)
       await viewer.keyboard.press('Escape')
       await viewer.locator('#share:popover-open').waitFor({ state: 'detached' })
     },

@@ -7,12 +7,19 @@ import { CLOSE, Icon, SHARE } from './icon.tsx'
 interface ShareProps {
   /** A whole URL. */
   readonly link: string
-  /** Where the video of the page begins. Absent: the page is about a channel. */
-  readonly position?: number
+  /** Absent: nothing is recorded, so that no link can point to a moment. */
+  readonly moment?: SharedMoment
+}
+
+export interface SharedMoment {
+  /** The whole URL of the page of the video. */
+  readonly link: string
+  /** What is shown now, in seconds. */
+  readonly position: number
 }
 
 /** `player/start-sharing.ts` works on its parts. */
-export const Share = ({ link, position }: ShareProps) => (
+export const Share = ({ link, moment }: ShareProps) => (
   <div>
     <button class="share" type="button" popovertarget="share">
       <Icon shape={SHARE} />
@@ -21,16 +28,16 @@ export const Share = ({ link, position }: ShareProps) => (
     <div class="share-menu" id="share" popover="auto" role="dialog" aria-labelledby="share-heading">
       <h2 id="share-heading">Share</h2>
       <LinkField id="share-link" link={link} label="Link" />
-      {position !== undefined && (
+      {moment !== undefined && (
         <LinkField
           id="share-moment"
-          link={`${link}?t=${position}s`}
+          link={`${moment.link}?t=${moment.position}s`}
           label={
             <>
-              Link that starts at <span class="num">{clockTime(position)}</span>
+              Link that starts at <span class="num">{clockTime(moment.position)}</span>
             </>
           }
-          isHidden={position === 0}
+          isHidden={moment.position === 0}
         />
       )}
       <button class="close" type="button" popovertarget="share" popovertargetaction="hide" aria-label="Close">

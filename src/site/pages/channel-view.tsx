@@ -6,7 +6,7 @@ import { ChannelBar, type ChannelBarView } from '../components/channel-bar.tsx'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Header } from '../components/header.tsx'
 import { Icon, PLAY } from '../components/icon.tsx'
-import { Share } from '../components/share.tsx'
+import { Share, type SharedMoment } from '../components/share.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { Ago } from '../components/time.tsx'
 import { UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
@@ -41,6 +41,8 @@ interface ChannelView {
   readonly isLastPlayable: boolean
   /** The whole URL of the page. */
   readonly link: string
+  /** What is live now, in its recording. */
+  readonly moment: SharedMoment | undefined
   readonly bar: ChannelBarView
   readonly now: number
 }
@@ -50,7 +52,7 @@ const MAX_LIVE_NOW = 6
 
 /** A channel: what it broadcasts now, and its latest videos. */
 export function channelPage(view: ChannelView): Page {
-  const { channel, description, links, live, broadcast, following, drops, videos, link, now } = view
+  const { channel, description, links, live, broadcast, following, drops, videos, link, moment, now } = view
   const [last, ...earlier] = videos
   const { display_name } = channel
   return {
@@ -85,7 +87,7 @@ export function channelPage(view: ChannelView): Page {
                 following={following}
               />
             )}
-            <Share link={link} />
+            <Share link={link} {...(moment && { moment })} />
           </div>
           {drops && <ChannelDrops {...drops} login={channel.login} now={now} />}
           {(description !== '' || links.length > 0) && (
@@ -100,7 +102,7 @@ export function channelPage(view: ChannelView): Page {
             videos={live ? videos : earlier}
             now={now}
           />
-          {!live && !last && <LiveNow streams={view.bar.live} now={now} />}
+          {!live && earlier.length === 0 && <LiveNow streams={view.bar.live} now={now} />}
         </div>
         <ChannelBar {...view.bar} />
       </>
@@ -153,7 +155,7 @@ const NoBroadcast = ({ id, isOwn }: { id: string; isOwn: boolean }) => (
   </section>
 )
 
-/** A way on from a channel that has nothing to show. */
+/** A way on from a channel that has nothing more to show. */
 const LiveNow = ({ streams, now }: { streams: readonly ShownStream[]; now: number }) =>
   streams.length === 0 ? null : (
     <section class="videos live-now" aria-labelledby="live-now-heading">

@@ -52,6 +52,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     readChannelBar(browser, services, { except: id }),
   ])
   const broadcast = stream && (await findBroadcast(services, stream))
+  const recordingPage = broadcast?.recording?.replace(/\.m3u8$/, '')
   const playable = !stream && videos[0] ? await findPlayable(videos[0], services) : undefined
   return channelPage({
     channel: { id, login, display_name },
@@ -65,6 +66,13 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     videos: stream ? videos.slice(0, VIDEOS - 1) : videos,
     isLastPlayable: playable !== undefined && !('file' in playable),
     link: `${services.publicUrl}/${login}`,
+    moment:
+      stream && recordingPage
+        ? {
+            link: services.publicUrl + recordingPage,
+            position: Math.max(0, Math.floor((now - Date.parse(stream.started_at)) / 1000)),
+          }
+        : undefined,
     bar,
     now,
   })

@@ -104,7 +104,7 @@ export function videoPage(view: VideoView, file?: string): Page {
                 <Fact name={isLive ? 'Duration so far' : 'Duration'}>{clockTime(seconds)}</Fact>
                 <Fact name="Game">{view.game ?? 'No game'}</Fact>
               </Facts>
-              <Share link={view.link} position={position ?? 0} />
+              <Share link={view.link} moment={{ link: view.link, position: position ?? 0 }} />
             </div>
           </article>
         </div>
@@ -153,7 +153,13 @@ export function recordedVideoPage(view: PlayedVideoView): Page {
                 <Fact name={isRunning ? 'Duration so far' : 'Duration'}>{clockTime(view.seconds)}</Fact>
                 <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
               </Facts>
-              <Share link={view.link} position={Math.min(view.position ?? 0, Math.floor(view.seconds))} />
+              <Share
+                link={view.link}
+                moment={{
+                  link: view.link,
+                  position: Math.min(view.position ?? 0, Math.floor(view.seconds)),
+                }}
+              />
             </div>
           </div>
           <Markers {...view} />
