@@ -623,6 +623,7 @@ onEachStore('the console', {}, server => {
         .map(({ login }) => login)
         .join('\n')}</textarea>`,
     )
+    for (const name of [organization.name, 'Kite Cup']) expect(edit.html).toContain(`value="${name}"`)
     expect(edit.html).toContain('type="datetime-local" value="2027-01-01T12:00:00"')
     const kept = {
       'drops.0.name': 'Half an hour',

@@ -27,7 +27,7 @@ import {
 import { toLabel } from '../labels.ts'
 import type { Input, OperatorApi, Row } from '../operator-api.ts'
 import { consolePath } from '../paths.ts'
-import { References } from '../references.ts'
+import { findReferenced, References } from '../references.ts'
 import { PlainTable, TableFrame } from '../table.tsx'
 import type { Query } from './list-page.tsx'
 import { rowTitle } from './row-page.tsx'
@@ -335,15 +335,18 @@ async function startingWith(api: OperatorApi, { action, key, row }: Target): Pro
   return found ?? {}
 }
 
-/** A password has no value to start with: what is left empty stays as it is. Lists of ids start as lists of names. */
+/** A password has no value to start with: what is left empty stays as it is. Ids of other rows start as their names. */
 async function startText(references: References, field: InputField, start: Row): Promise<string | undefined> {
   const { name, kind } = field
   if (kind === 'secret' || !Object.hasOwn(start, name)) return undefined
   const value = start[name]
-  if (kind !== 'lines' || !Array.isArray(value)) return textIn(field, valueText(value))
   const { organization_id } = start
   const owner = typeof organization_id === 'string' ? organization_id : undefined
-  return valueText(await Promise.all(value.map(each => references.findText(name, String(each), owner))))
+  if (kind === 'lines' && Array.isArray(value))
+    return valueText(await Promise.all(value.map(each => references.findText(name, String(each), owner))))
+  return typeof value === 'string' && findReferenced(name) !== undefined
+    ? references.findText(name, value, owner)
+    : textIn(field, valueText(value))
 }
 
 const rowName = ({ resource, key, row }: Target): string | undefined =>

@@ -46,7 +46,7 @@ export async function demoPage(
       </>
     ),
     body: (
-      <div class="columns stacked">
+      <div class="demo">
         <section class="panel" aria-labelledby="clock-heading">
           <h2 id="clock-heading">Clock</h2>
           <p class="now num" data-live="clock">
