@@ -26,7 +26,7 @@ interface EncoderSetting {
 export const ENCODER_SETTINGS: readonly EncoderSetting[] = [
   { name: 'Video encoder', value: 'H.264', reason: 'Every browser plays it.' },
   { name: 'Audio encoder', value: 'AAC', reason: 'Every browser plays it.' },
-  { name: 'Keyframe interval', value: '2 s', reason: 'Players start with a key frame.' },
+  { name: 'Keyframe interval', value: '2 s', reason: 'Players start sooner.' },
   { name: 'Bitrate', value: '6000 kbit/s', reason: 'Enough for 1080p.' },
 ]
 

@@ -38,6 +38,7 @@ export async function startPictureDemo(): Promise<PictureDemo> {
   const folder = mkdtempSync(join(tmpdir(), 'strand-pictures-'))
   const demo = await serveDemo({
     port: 0,
+    rtmpPort: 0,
     data: folder,
     seed: 42,
     streams: 40,

@@ -18,7 +18,7 @@ interface StudioKeyProps {
   readonly shown?: string
 }
 
-const MASK = '••••••••••••••••••••'
+const MASK = '••••••••••••••••'
 
 export const StudioKey = island('studio-key', function StudioKey(props: StudioKeyProps) {
   const { user_id, action, csrf, server } = props
