@@ -216,6 +216,17 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
 })
 
 onEachStore('the home page of an empty installation', { streams: 0 }, server => {
+  test('200 a single live channel is shown large, and in no list', async () => {
+    const [{ user_login }, ...others] = (await server().call({ path: '/helix/streams?first=100' })).body.data
+    for (const { user_id } of others) await server().control('DELETE', `/channels/${user_id}/stream`)
+    const { html, text } = await open(server(), '/')
+    expect(/<section class="featured".*?<h2><a href="\/([a-z0-9_]+)"/s.exec(html)?.[1]).toBe(user_login)
+    expect([html.includes('<li class="card'), text.includes('No other channel is live right now.')]).toEqual([
+      false,
+      true,
+    ])
+  })
+
   test('200 what to do next', async () => {
     for (const { user_id } of (await server().call({ path: '/helix/streams?first=100' })).body.data)
       await server().control('DELETE', `/channels/${user_id}/stream`)

@@ -129,6 +129,9 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
         </p>
         <Filters {...props} />
       </div>
+      {shownStreams.length === 0 && props.featured !== undefined && (
+        <p class="quiet alone">No other channel is live right now.</p>
+      )}
       <ul class="grid">
         {shownStreams.slice(0, BEFORE_GAMES).map(card)}
         {props.games.length > 0 && (

@@ -17,7 +17,7 @@ import { searchPage } from './search-view.tsx'
 const GAMES = 8
 const FOLLOWED = 8
 const LATEST = 8
-/** So few channels look better side by side. */
+/** Fewer channels look better side by side; a single one has no other beside it. */
 const MIN_WITH_FEATURED = 5
 
 /** Confirmations, shown after the redirect to the page. */
@@ -48,7 +48,7 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     isWhole && list.cursor !== undefined
       ? (await playback.getLatestStreams({ first: LATEST })).data.map(toShownStream)
       : []
-  const hasFeatured = isWhole && streams.length >= MIN_WITH_FEATURED
+  const hasFeatured = isWhole && (streams.length === 1 || streams.length >= MIN_WITH_FEATURED)
   return homePage({
     ...list,
     games,
