@@ -31,7 +31,6 @@ import { submitAppearance, submitProfile } from './pages/profile.ts'
 import { showSuggestions } from './pages/search.ts'
 import { submitToken } from './pages/token.ts'
 import { showVideo } from './pages/video.ts'
-import { compressed } from './render/compressed.ts'
 import { renderDocument } from './render/document.tsx'
 import { pageHeaders } from './render/headers.ts'
 import type { Page, PageAnswer } from './render/page.ts'
@@ -168,12 +167,12 @@ export class Pages {
     return asksForPage(request)
   }
 
-  /** The reference of the families that the listener serves to this request. It is the one page that is large. */
+  /** The reference of the families that the listener serves to this request. */
   async answerDocs(context: PageContext, families: readonly Family[]): Promise<Response> {
     const isPublic = families.includes('oauth')
     const browser = this.#createBrowser(context)
     const page = await showDocs(browser, this.#services, families)
-    return this.#render(page, context, isPublic ? browser : undefined, compressed)
+    return this.#render(page, context, isPublic ? browser : undefined)
   }
 
   /** The error page for a problem. The store may be the reason for it, so the header names no user. */
@@ -194,12 +193,7 @@ export class Pages {
     return response
   }
 
-  async #render(
-    page: Page,
-    context: PageContext,
-    browser: Browser | undefined,
-    encode: typeof compressed | undefined = undefined,
-  ): Promise<Response> {
+  async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
     const { signUp, siteTokens, bucketUrls } = this.#services
     const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
     const session = browser && !isOfOperator ? await readSession(browser, this.#services) : undefined
@@ -217,7 +211,7 @@ export class Pages {
           scopes: session === undefined ? [] : (page.scopes ?? []),
         }),
     })
-    const encoded = encode?.(html, context.request)
+    const encoded = page.constantParts?.insertInto(html, context.request)
     const headers = new Headers({
       ...pageHeaders({ hasScript, media: page.media && [...page.media, ...bucketUrls] }),
       ...encoded?.headers,

@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, listProblems, methodName, queryParameters } from '../../src/contract/operation.ts'
 import { findAsset, islandScripts } from '../../src/site/build/assets.ts'
+import { Person } from '../support/browser/person.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const idsOf = (...families: string[]) =>
@@ -120,6 +121,43 @@ describe('/docs', () => {
     const bytes = new Uint8Array(await packed.arrayBuffer())
     expect(bytes.length).toBeLessThan(80_000)
     expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toContain('<article id="GetStreams"')
+  })
+
+  test('200 for each visitor with their session, theme and language, also from the cache', async () => {
+    const [first, second] = server.world.users
+    const sessions = [undefined, first, second]
+    const visitors = await Promise.all(
+      sessions.flatMap(user =>
+        [undefined, 'light', 'dark'].flatMap(theme =>
+          ['curl', 'python'].map(async language => {
+            const person = new Person(server)
+            if (user !== undefined) await person.holdSession(user.id)
+            const chosen = theme === undefined ? '' : `; __Host-strand-theme=${theme}`
+            const Cookie = `${person.cookies}; strand-docs-language=${language}${chosen}`
+            return { user, theme, language, Cookie }
+          }),
+        ),
+      ),
+    )
+    const grants = new Map<string, string>()
+    // All visitors mixed, several times: pages are remembered, and forgotten again.
+    for (const { user, theme, language, Cookie } of [...visitors, ...visitors.toReversed(), ...visitors]) {
+      const { page } = await get(server.url, { Cookie, 'Accept-Encoding': 'gzip' })
+      const plain = await get(server.url, { Cookie, 'Accept-Encoding': 'identity' })
+      expect(page === plain.page).toBe(true)
+      const reader = /"user":(null|\{[^}]*\}),"isStrict"/.exec(page.replaceAll('&quot;', '"'))?.[1] ?? ''
+      expect([JSON.parse(reader)?.login, page.includes(', your account"')]).toEqual([
+        user?.login,
+        user !== undefined,
+      ])
+      expect(/<html[^>]*data-theme="(\w+)"/.exec(page)?.[1]).toBe(theme)
+      expect(page).toMatch(new RegExp(`<input[^>]*value="${language}"[^>]* checked`))
+      const [, grant = ''] = /<meta name="strand-grant" content="([^"]+)"/.exec(page) ?? []
+      expect(grants.get(Cookie) ?? grant).toBe(grant)
+      grants.set(Cookie, grant)
+    }
+    // One for visitors without a session, and one for each session.
+    expect(new Set(grants.values()).size).toBe(1 + visitors.filter(({ user }) => user !== undefined).length)
   })
 
   test('the first script is small, and the forms come on demand', async () => {

@@ -30,6 +30,7 @@ import { Chevron, Icon, MENU } from '../components/icon.tsx'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'
+import { ConstantParts } from '../render/constant-parts.ts'
 import type { Page } from '../render/page.ts'
 import { type ExampleOptions, RequestExample, TextExample } from './docs-example.tsx'
 import { Guide } from './docs-guide.tsx'
@@ -40,30 +41,24 @@ export interface ReferenceOptions extends ExampleOptions {
   readonly demo: boolean
 }
 
-/** The parts of the page that are the same for everyone, as HTML. */
-export interface Reference {
-  readonly menu: string
-  readonly text: string
-}
-
-export function renderReference(families: readonly Family[], options: ReferenceOptions): Reference {
+/** The menu and the text of the reference, which are the same for everyone. */
+export function renderReference(families: readonly Family[], options: ReferenceOptions): ConstantParts {
   const shown = families.map(family => ({
     family,
     members: operations.filter(each => familyOf(each) === family && (options.demo || !each.demoOnly)),
   }))
-  return {
-    menu: renderToStaticMarkup(<ReferenceMenu shown={shown} />),
-    text: renderToStaticMarkup(
-      <>
-        <Basics families={families} options={options} />
-        {families.includes('helix') && <Guide options={options} />}
-        {shown.map(({ family, members }) => [
-          <FamilySection key={family} family={family} members={members} options={options} />,
-          family === 'helix' && <EventsSection />,
-        ])}
-      </>,
-    ),
-  }
+  const menu = <ReferenceMenu shown={shown} />
+  const text = (
+    <>
+      <Basics families={families} options={options} />
+      {families.includes('helix') && <Guide options={options} />}
+      {shown.map(({ family, members }) => [
+        <FamilySection key={family} family={family} members={members} options={options} />,
+        family === 'helix' && <EventsSection />,
+      ])}
+    </>
+  )
+  return new ConstantParts([menu, text].map(part => renderToStaticMarkup(part)))
 }
 
 const SUMMARY = {
@@ -73,7 +68,7 @@ const SUMMARY = {
 
 /** Where people log in, the page is on the listener of the public API. The link leads to the document of what is shown. */
 export function docsPage(
-  reference: Reference,
+  reference: ConstantParts,
   reader: Reader,
   families: readonly Family[],
   language: LanguageName,
@@ -85,6 +80,7 @@ export function docsPage(
     style: 'docs',
     // A form gets a token with those that its operation requires.
     scopes: SCOPES,
+    constantParts: reference,
     ...(isPublic ? { summary: SUMMARY } : { listener: 'operator' }),
     body: (
       <>
@@ -99,7 +95,7 @@ export function docsPage(
           </details>
           <div class="menu">
             <Docs {...reader} />
-            <div dangerouslySetInnerHTML={{ __html: reference.menu }} />
+            <div dangerouslySetInnerHTML={{ __html: reference.placeholder(0) }} />
           </div>
         </nav>
         <div class="reference">
@@ -109,7 +105,7 @@ export function docsPage(
             <a href={document}>as OpenAPI</a>.
           </p>
           <Languages chosen={language} />
-          <div dangerouslySetInnerHTML={{ __html: reference.text }} />
+          <div dangerouslySetInnerHTML={{ __html: reference.placeholder(1) }} />
         </div>
       </>
     ),

@@ -1,19 +1,20 @@
 /** The API reference at /docs. */
 import type { Family } from '../../contract/operation.ts'
 import { LANGUAGES } from '../../contract/reference/examples/languages.ts'
+import type { ConstantParts } from '../render/constant-parts.ts'
 import type { Page } from '../render/page.ts'
 import type { Browser } from '../request/browser.ts'
 import { type PageServices, readSession, type SessionServices } from '../request/session.ts'
-import { docsPage, type Reference, type ReferenceOptions, renderReference } from './docs-view.tsx'
+import { docsPage, type ReferenceOptions, renderReference } from './docs-view.tsx'
 
 export interface DocsServices extends SessionServices, Pick<PageServices, 'strict'> {
   /** The API reference of these families. */
-  readonly reference: (families: readonly Family[]) => Reference
+  readonly reference: (families: readonly Family[]) => ConstantParts
 }
 
 /** The reference of a set of families; each is rendered once. */
 export function createReference(options: ReferenceOptions): DocsServices['reference'] {
-  const made = new Map<string, Reference>()
+  const made = new Map<string, ConstantParts>()
   return families => {
     const name = families.join()
     const reference = made.get(name) ?? renderReference(families, options)

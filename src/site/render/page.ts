@@ -1,6 +1,7 @@
 /** What a handler of the site returns. */
 import type { ComponentChildren } from 'preact'
 import type { Scope } from '../../contract/scope.ts'
+import type { ConstantParts } from './constant-parts.ts'
 import type { PageSummary } from './summary.tsx'
 
 export interface Page {
@@ -25,6 +26,8 @@ export interface Page {
   readonly isWhole?: boolean
   /** Where the page loads video from, if it plays any: URLs of other origins; others are ignored (D-264). */
   readonly media?: readonly (string | null | undefined)[]
+  /** Large parts of the body that are the same for everyone; the body has their placeholders. */
+  readonly constantParts?: ConstantParts
 }
 
 /** The styles of pages: `form` for one thing to decide or to read, the others by the page. */
