@@ -197,7 +197,7 @@ async function measureTogether(bench: Bench): Promise<Result> {
   if (scenario === undefined) throw new Error(`no scenario ${SCENARIO}`)
   const prepared = await prepare(world, strand, scenario)
   const least = await bench.processes.startBaseline('least-server', {
-    operation: `GET ${PATH}`,
+    operation: PATH,
     storeFile: world.storeFile,
     masterKeys: world.secrets.masterKeys,
     publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
