@@ -2,16 +2,13 @@
 import { constants, copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { lazy } from '../src/kit/lazy.ts'
+import type { LeastPlan } from './baselines/least-server.ts'
+import type { Load } from './load/http.ts'
 import { Processes, type Served } from './load/processes.ts'
 import { type BenchWorld, makeWorld, type WorldSize } from './world/world.ts'
 
-/** What one server did under load, as medians of its rounds. */
-export interface LoadResult {
-  /** Microseconds of the server's processor time for each request. */
-  readonly cost: number
-  readonly perSecond: number
-  readonly p99: number
-}
+/** What one server did under load, as medians of its rounds; the cost is microseconds of processor time for each request. */
+export type LoadResult = Readonly<Record<'cost' | 'perSecond' | 'p99', number>>
 
 /** One row of a report. */
 export interface Result {
@@ -19,11 +16,10 @@ export interface Result {
   /** A ratio, or a value with its unit. */
   readonly value: number
   readonly unit: string
-  /** Where the value comes from: rates, spread, memory. */
   readonly details?: string
   readonly atLeast?: number
   readonly atMost?: number
-  /** Where servers were compared: the lowest and highest ratio of the rounds, and what both servers did. */
+  /** The lowest and highest value of the rounds. */
   readonly spread?: readonly [number, number]
   readonly strand?: LoadResult
   readonly against?: LoadResult
@@ -31,20 +27,11 @@ export interface Result {
 
 export interface Measure {
   readonly name: string
-  /** The block of the README that shows its results. */
-  readonly block: string
-  /** About how long it takes. */
-  seconds(plan: Plan): number
   run(bench: Bench): Promise<readonly Result[]>
 }
 
 /** How long everything is measured. */
-export interface Pace {
-  readonly rounds: number
-  readonly seconds: number
-  /** Of Strand; others need less. */
-  readonly warmUpSeconds: number
-}
+export type Pace = Readonly<Record<'rounds' | 'seconds' | 'warmUpSeconds', number>>
 
 export interface Plan {
   readonly size: WorldSize
@@ -55,10 +42,7 @@ export interface Plan {
 }
 
 /** A world with its server. */
-export interface Inhabited {
-  readonly world: BenchWorld
-  readonly strand: Served
-}
+type Inhabited = Readonly<{ world: BenchWorld; strand: Served }>
 
 export class Bench {
   readonly plan: Plan
@@ -77,23 +61,6 @@ export class Bench {
     return made
   }
 
-  /** The world of the size that was asked for, with its server, where operations are measured. */
-  readonly ground = lazy(async (): Promise<Inhabited> => {
-    const world = await this.makeWorld('world', this.plan.size)
-    copyStore(world.storeFile, this.folder('usual'))
-    return this.inhabit(world)
-  })
-
-  /** The usual server on a copy of that world, as it was before the server had it. */
-  readonly usual = lazy(async (): Promise<Served> => {
-    const { world, strand } = await this.ground()
-    return this.processes.startUsualServer({
-      storeFile: join(this.folder('usual'), 'strand.db'),
-      masterKeys: world.secrets.masterKeys,
-      publicUrl: publicUrl(strand),
-    })
-  })
-
   makeWorld(name: string, size: WorldSize): Promise<BenchWorld> {
     return makeWorld(this.folder(name), size)
   }
@@ -101,14 +68,35 @@ export class Bench {
   async inhabit(world: BenchWorld): Promise<Inhabited> {
     return { world, strand: await this.processes.startStrand(world.folder, world) }
   }
+
+  /** The world of the size that was asked for, with its server, where operations are measured. Baselines have copies. */
+  readonly ground = lazy(async (): Promise<Inhabited> => {
+    const world = await this.makeWorld('world', this.plan.size)
+    for (const baseline of ['usual', 'least']) copyStore(world.storeFile, this.folder(baseline))
+    return this.inhabit(world)
+  })
+
+  readonly usual = lazy(async () => this.processes.startUsualServer(await this.#planBaseline('usual')))
+
+  /** The least server of the operation that these requests are of. */
+  async startLeast({ requests: [first] }: Load): Promise<Served> {
+    const operation = `${first?.method ?? 'GET'} ${first?.path.replace(/\?.*/, '')}`
+    const plan: LeastPlan = { operation, ...(await this.#planBaseline('least')) }
+    return this.processes.startBaseline('least-server', plan)
+  }
+
+  async #planBaseline(baseline: string) {
+    const { world, strand } = await this.ground()
+    return {
+      storeFile: join(this.folder(baseline), 'strand.db'),
+      masterKeys: world.secrets.masterKeys,
+      // As Strand names itself when it listens on a loopback address.
+      publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
+    }
+  }
 }
 
-/** As Strand names itself when it listens on a loopback address. */
-export const publicUrl = ({ url }: Served): string => url.replace('127.0.0.1', 'localhost')
-
 /** A copy of a store that no process has open. */
-export function copyStore(storeFile: string, folder: string): string {
-  const file = join(folder, 'strand.db')
-  copyFileSync(storeFile, file, constants.COPYFILE_FICLONE)
-  return file
+export function copyStore(storeFile: string, folder: string): void {
+  copyFileSync(storeFile, join(folder, 'strand.db'), constants.COPYFILE_FICLONE)
 }

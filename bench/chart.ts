@@ -4,76 +4,59 @@
  */
 import { writeFileSync } from 'node:fs'
 import type { Result } from './bench.ts'
-import { BASELINES } from './scenarios/scenario.ts'
+import { BASELINES } from './scenarios.ts'
 
 const WIDTH = 1000
 const LABELS = 296
 const PLOT = { left: LABELS + 14, right: WIDTH - 128 }
 const TOP = 92
 const ROW = 30
-const TICKS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+const TICKS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
 
 const STYLE = `
-    text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: #1f2328 }
+    svg { --ink: #1f2328; --soft: #59636e; --paper: #ffffff; --line: #d8dee4; --strand: #0a7d74; --usual: #c4581a }
+    @media (prefers-color-scheme: dark) {
+      svg { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117; --line: #3a424c; --strand: #3fc7bb; --usual: #f0935a }
+    }
+    text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: var(--ink) }
     .title { font-size: 17px; font-weight: 600 }
-    .quiet { fill: #59636e }
-    .tick { font-size: 12px; fill: #59636e; text-anchor: middle }
+    .quiet { fill: var(--soft) }
+    .middle { text-anchor: middle }
     .end { text-anchor: end }
     .value { font-weight: 600 }
-    .paper { fill: #ffffff }
-    .grid { stroke: #d8dee4 }
-    .stripe { fill: #f6f8fa }
-    .gap { stroke: #c3cad2; stroke-width: 3; stroke-linecap: round }
-    .strand { fill: #0a7d74 }
-    .usual { fill: #c4581a }
-    .bare { fill: #ffffff; stroke: #6e7781; stroke-width: 2 }
-    @media (prefers-color-scheme: dark) {
-      text { fill: #e6edf3 }
-      .quiet, .tick { fill: #9198a1 }
-      .paper { fill: #0d1117 }
-      .grid { stroke: #2b323b }
-      .stripe { fill: #151b23 }
-      .gap { stroke: #4a525c }
-      .strand { fill: #3fc7bb }
-      .usual { fill: #f0935a }
-      .bare { fill: #0d1117; stroke: #9198a1 }
-    }`
+    .paper { fill: var(--paper) }
+    line { stroke: var(--line) }
+    .gap { stroke-width: 3; stroke-linecap: round }
+    .strand { fill: var(--strand) }
+    .usual { fill: var(--usual) }
+    .bare { fill: var(--paper); stroke: var(--soft); stroke-width: 2 }`
 
-interface Costs {
-  readonly work: string
-  readonly strand: number
-  readonly usual: number
-  readonly bare: number
-}
+type Costs = Readonly<{ work: string } & Record<'strand' | 'usual' | 'bare', number>>
 
-/** An SVG; undefined until operations have been measured. */
-export function drawChart(file: string, results: readonly Result[], caption: string): void {
+/** Writes the chart of the operations that were measured, with the size of the world and the machine below it. */
+export function drawChart(
+  file: string,
+  results: readonly Result[],
+  captions: Readonly<Record<'size' | 'machine', string>>,
+): void {
   const rows = [...Map.groupBy(results, ({ work }) => work)].flatMap(([work, ofWork]): Costs[] => {
     const findCost = (baseline: string) => ofWork.find(({ unit }) => unit === baseline)?.against?.cost
-    const [strand, usual, bare] = [
-      ofWork[0]?.strand?.cost,
-      findCost(BASELINES.usual),
-      findCost(BASELINES.bare),
-    ]
+    const strand = ofWork[0]?.strand?.cost
+    const [usual, bare] = [findCost(BASELINES.usual), findCost(BASELINES.bare)]
     return strand && usual && bare ? [{ work, strand, usual, bare }] : []
   })
-  if (rows.length > 0) writeFileSync(file, svg(rows, caption))
+  if (rows.length > 0) writeFileSync(file, svg(rows, [captions.size, captions.machine]))
 }
 
-function svg(rows: readonly Costs[], caption: string): string {
+function svg(rows: readonly Costs[], captions: readonly string[]): string {
   const values = rows.flatMap(({ strand, usual, bare }) => [strand, usual, bare])
   const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25]
   const x = (cost: number) =>
     (PLOT.left + ((PLOT.right - PLOT.left) * Math.log(cost / low)) / Math.log(high / low)).toFixed(1)
   const bottom = TOP + rows.length * ROW
-  const stripes = rows.map((_, n) =>
-    n % 2 === 0
-      ? `<rect class="stripe" x="12" y="${TOP + n * ROW}" width="${WIDTH - 24}" height="${ROW}" rx="4"/>`
-      : '',
-  )
   const ticks = TICKS.filter(tick => tick > low && tick < high).map(
-    tick => `<line class="grid" x1="${x(tick)}" x2="${x(tick)}" y1="${TOP}" y2="${bottom}"/>
-  <text class="tick" x="${x(tick)}" y="${bottom + 18}">${tick >= 1000 ? `${tick / 1000} ms` : `${tick} µs`}</text>`,
+    tick => `<line x1="${x(tick)}" x2="${x(tick)}" y1="${TOP}" y2="${bottom}"/>
+  <text class="quiet middle" x="${x(tick)}" y="${bottom + 18}">${tick >= 1000 ? `${tick / 1000} ms` : `${tick} µs`}</text>`,
   )
   const lines = rows.map(({ work, strand, usual, bare }, n) => {
     const y = TOP + n * ROW + ROW / 2
@@ -87,7 +70,10 @@ function svg(rows: readonly Costs[], caption: string): string {
     const names = { bare: 'bare server', strand: 'Strand', usual: 'usual server' }
     return `${dot(kind, String(at + 6), 58)}<text x="${at + 19}" y="62.5">${names[kind]}</text>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 52}" width="${WIDTH}" role="img" aria-label="Processor time of the server for a request, by operation">
+  const below = captions.map((text, n) => {
+    return `<text class="quiet" x="24" y="${bottom + 42 + 20 * n}">${text}</text>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 76}" width="${WIDTH}" role="img" aria-label="Processor time of the server for a request, by operation">
   <style>${STYLE}
   </style>
   <rect class="paper" width="100%" height="100%" rx="8"/>
@@ -95,14 +81,13 @@ function svg(rows: readonly Costs[], caption: string): string {
   <text class="quiet" x="24" y="62.5">further left is better, logarithmic</text>
   ${legend.join('\n  ')}
   <text class="quiet end" x="${WIDTH - 28}" y="62.5">usual / Strand</text>
-  ${stripes.join('')}
   ${ticks.join('\n  ')}
   ${lines.join('\n  ')}
-  <text class="quiet" x="24" y="${bottom + 40}">${caption}</text>
+  ${below.join('\n  ')}
 </svg>
 `
 }
 
-function dot(kind: 'strand' | 'usual' | 'bare', x: string, y: number): string {
+function dot(kind: Exclude<keyof Costs, 'work'>, x: string, y: number): string {
   return `<circle class="${kind}" cx="${x}" cy="${y}" r="${kind === 'bare' ? 5 : 6.5}"/>`
 }

@@ -4,38 +4,32 @@
  */
 import { parseArgs } from 'node:util'
 import { runTool } from '../tools/run-tool.ts'
-import { runSteps } from '../tools/steps.ts'
 import { Bench, type Measure, type Plan, type Result } from './bench.ts'
-import { goalMeasures } from './goals.ts'
 import { LOAD_CORE, moveTo } from './load/processes.ts'
-import { requireWrk } from './load/wrk.ts'
 import { campaigns } from './measures/campaigns.ts'
+import { scenarioMeasure } from './measures/compare.ts'
+import { demo } from './measures/demo.ts'
 import { events } from './measures/events.ts'
+import { growth } from './measures/growth.ts'
 import { layers } from './measures/layers.ts'
 import { overload } from './measures/overload.ts'
-import { streamChanges } from './measures/stream-changes.ts'
-import { packaged, published, watched } from './measures/video.ts'
+import { pages } from './measures/pages.ts'
+import { install, starts } from './measures/starts.ts'
+import { published, watched } from './measures/video.ts'
 import { publish } from './report.ts'
+import { scenarios } from './scenarios.ts'
 
-const ALL: readonly Measure[] = [
-  ...goalMeasures,
-  streamChanges,
-  events,
-  overload,
-  watched,
-  packaged,
-  published,
-  campaigns,
-  layers,
-]
+/** Starts come first, while nothing else runs. */
+const OF_GOALS: readonly Measure[] = [install, starts, ...scenarios.map(scenarioMeasure), growth, pages, demo]
+const ALL: readonly Measure[] = [...OF_GOALS, layers, events, overload, watched, published, campaigns]
 
 const USAGE = `npm run bench -- [flags]
 
-  --goals              measure the table of goals: about fifteen minutes
+  --goals              what requests, pages and starts cost: about fifteen minutes
   --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: an impression, not a result
   --only <name>        measure only this; repeatable:
                        ${ALL.map(each => each.name).join('\n                       ')}
-  --write              replace the values of these measures in bench/README.md and in the charts`
+  --write              replace the values of these measures in bench/README.md and in the chart`
 
 const SMALL = {
   size: { streams: 2000, entitlements: 20_000 },
@@ -57,7 +51,7 @@ function readPlan(words: readonly string[]): Plan | 'help' {
   const named = ALL.filter(({ name }) => values.only.includes(name))
   if (values.goals && named.length > 0) throw new Error('--goals cannot be combined with --only')
   if (values.quick && values.write) throw new Error('--quick cannot be combined with --write')
-  const measures = values.goals ? goalMeasures : named.length > 0 ? named : ALL
+  const measures = values.goals ? OF_GOALS : named.length > 0 ? named : ALL
   return { ...(values.quick ? SMALL : FULL), measures, write: values.write }
 }
 
@@ -68,26 +62,24 @@ process.exit(
     failed: 1,
     readPlan,
     run: async (plan, folder, lifetime) => {
-      requireWrk()
+      const missing = ['wrk', 'taskset'].filter(tool => Bun.which(tool) === null)
+      if (missing.length > 0)
+        throw new Error(`${missing.join(' and ')} not found: install wrk and util-linux (Linux only)`)
       moveTo(LOAD_CORE, process.pid)
       const bench = new Bench(plan, folder)
       lifetime.onClose(() => bench.processes.stopAll())
       const measured: [Measure, readonly Result[]][] = []
-      const steps = plan.measures.map(measure => ({
-        name: measure.name,
-        seconds: measure.seconds(plan),
+      for (const [n, measure] of plan.measures.entries()) {
+        console.error(`bench: ${n + 1} of ${plan.measures.length}: ${measure.name}`)
         // What has been measured is worth keeping when another measure fails.
-        run: async () => {
-          const results = await measure
-            .run(bench)
-            .catch(error => console.error(`bench: ${measure.name}:`, error))
-          if (results) measured.push([measure, results])
-          await bench.processes.stopDatabases()
-        },
-      }))
-      await runSteps(steps, progress => console.error(`bench: ${progress}`))
+        const results = await measure
+          .run(bench)
+          .catch(error => console.error(`bench: ${measure.name}:`, error))
+        if (results) measured.push([measure, results])
+        await bench.processes.stopDatabases()
+      }
       publish(plan, measured)
-      return measured.length === steps.length ? 0 : 1
+      return measured.length === plan.measures.length ? 0 : 1
     },
   }),
 )

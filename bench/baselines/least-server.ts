@@ -8,13 +8,13 @@
 import { Cursors } from '../../src/http/endpoint/cursor.ts'
 import { commonHeaders } from '../../src/http/responses/response-headers.ts'
 import { KeyRing, parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
+import { updateDropsEntitlements } from './least/entitlement-update.ts'
 import { knowCallers, type LeastOperation, openReader } from './least/operation.ts'
 import * as rows from './least/rows.ts'
-import { getFollowedStreams, getStreams } from './least/streams.ts'
-import { readPlan } from './plan.ts'
+import { getStreams } from './least/streams.ts'
 
 export interface LeastPlan {
-  /** Its path. */
+  /** Its method and path. */
   readonly operation: string
   readonly storeFile: string
   /** In the form of STRAND_MASTER_KEYS. */
@@ -24,16 +24,17 @@ export interface LeastPlan {
 }
 
 const OPERATIONS: Readonly<Record<string, LeastOperation>> = {
-  '/helix/streams': getStreams,
-  '/helix/streams/followed': getFollowedStreams,
-  '/helix/streams/key': rows.getStreamKey,
-  '/helix/streams/markers': rows.getStreamMarkers,
-  '/helix/entitlements/drops': rows.getDropsEntitlements,
-  '/helix/users': rows.getUsers,
-  '/helix/channels': rows.getChannelInformation,
+  'GET /helix/streams': getStreams,
+  'GET /helix/streams/key': rows.getStreamKey,
+  'GET /helix/entitlements/drops': rows.getDropsEntitlements,
+  'PATCH /helix/entitlements/drops': updateDropsEntitlements,
+  'GET /helix/users': rows.getUsers,
+  'GET /helix/channels': rows.getChannelInformation,
 }
 
-const { operation, storeFile, masterKeys, publicUrl } = readPlan<LeastPlan>()
+const { operation, storeFile, masterKeys, publicUrl }: LeastPlan = await Bun.file(
+  process.argv[2] ?? '',
+).json()
 const ring = new KeyRing(parseMasterKeys(masterKeys) ?? [])
 const reader = openReader(storeFile)
 const open = OPERATIONS[operation]
@@ -62,7 +63,8 @@ const { port } = Bun.serve({
     const caller = findCaller(headers)
     if (caller === 'invalid') return new Response(null, { status: 401 })
     const question = url.indexOf('?')
-    return respond(answer(question < 0 ? '' : url.slice(question + 1), caller), requestId)
+    const body = answer(question < 0 ? '' : url.slice(question + 1), caller, request)
+    return typeof body === 'string' ? respond(body, requestId) : body.then(text => respond(text, requestId))
   },
   error: () => new Response(null, { status: 400 }),
 })

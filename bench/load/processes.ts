@@ -1,21 +1,27 @@
 /** The processes of a run. Each is pinned to a core, and all of them end with the run. */
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ALLOCATOR, bunWords, programFile } from '../../bin/runtime.js'
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/store/postgres.ts'
 import type { UsualPlan } from '../baselines/usual-server/operations.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
-import { installUsualModules, makePackageFolder, ROOT } from './programs.ts'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const NODE = '26.10.0'
+const FASTIFY = '5.12.8'
 
 const SERVER_CORE = '0'
 /** Also the core of this process, which generates some of the load. */
 export const LOAD_CORE = '1'
 export const ALL_CORES = '0-1023'
 const MAX_WAIT_MILLISECONDS = 10_000
-/** Limits are on, as people run it, and so high that a load generator does not meet them. */
-const NEVER_MET = '999999999'
 const RATES = ['APP', 'USER', 'ANONYMOUS', 'OAUTH_ADDRESS', 'OAUTH_CLIENT', 'OAUTH_VALIDATE']
+/** Limits are on, as people run it, and so high that a load generator does not meet them. */
+const NEVER_MET = Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, '999999999']))
 
 type Settings = Readonly<Record<string, string>>
 
@@ -23,18 +29,17 @@ type Settings = Readonly<Record<string, string>>
 export interface Served {
   readonly url: string
   readonly pid: number
-  /** From the start of the process to its first good answer. */
-  readonly milliseconds: number
+  /** Of Strand: from the start of the process to its first good answer. */
+  readonly milliseconds?: number
   stop(): Promise<void>
 }
 
 /** Where Strand is to run, if not on the embedded store of the folder with default settings. */
-export interface StrandOptions {
+interface StrandOptions {
   readonly secrets?: Secrets
   readonly databaseUrl?: string
   readonly settings?: Settings
   readonly core?: string
-  /** Another command than `serve`. */
   readonly command?: readonly string[]
   /** The folder that Node launches it from, as people do, if it is not started as the launcher of the package does. */
   readonly launchedFrom?: string
@@ -74,12 +79,10 @@ export class Processes {
   async startBaseline(script: string, plan: object, runtime = process.execPath): Promise<Served> {
     const planFile = join(this.#folder, `plan-${performance.now()}.json`)
     writeFileSync(planFile, JSON.stringify(plan))
-    const began = performance.now()
     const child = this.#spawn(SERVER_CORE, [runtime, `bench/baselines/${script}.ts`, planFile], 'inherit')
     const { value } = await child.stdout.getReader().read()
     const port = new TextDecoder().decode(value).trim()
-    const milliseconds = performance.now() - began
-    return { url: `http://127.0.0.1:${port}`, pid: child.pid, milliseconds, stop: () => this.#stop(child) }
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => this.#stop(child) }
   }
 
   /** Strand with default settings, except that no limit is met. Its log is in a file of the run. */
@@ -93,7 +96,7 @@ export class Processes {
     const log = Bun.file(join(this.#folder, 'strand.log'))
     const began = performance.now()
     const child = this.#spawn(core, words, log, {
-      ...Object.fromEntries(RATES.map(rate => [`STRAND_RATE_${rate}`, NEVER_MET])),
+      ...NEVER_MET,
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...(secrets && {
         STRAND_MASTER_KEYS: secrets.masterKeys,
@@ -115,7 +118,7 @@ export class Processes {
   }
 
   /** A PostgreSQL that waits for the disk, on all cores, with a copy of the world. It ends with the measure. */
-  async startDatabase({ storeFile }: BenchWorld): Promise<string> {
+  async startDatabase({ storeFile }: Pick<BenchWorld, 'storeFile'>): Promise<string> {
     // Children inherit the core of this process.
     moveTo(ALL_CORES, process.pid)
     const database = await startPostgres({ durable: true })
@@ -134,10 +137,10 @@ export class Processes {
     await Promise.all(this.#databases.splice(0).map(database => database.stop()))
   }
 
-  #spawn<Errors extends 'pipe' | 'inherit' | Bun.BunFile>(
+  #spawn<E extends 'pipe' | 'inherit' | Bun.BunFile>(
     core: string,
     words: readonly string[],
-    errors: Errors,
+    stderr: E,
     settings: Settings = {},
   ) {
     // Settings of the shell that this was started from must not reach the server.
@@ -149,7 +152,7 @@ export class Processes {
       env: { ...ALLOCATOR, ...Object.fromEntries(inherited), ...settings },
       stdin: 'ignore',
       stdout: 'pipe',
-      stderr: errors,
+      stderr,
     })
     this.#running.add(child)
     void child.exited.then(() => this.#running.delete(child))
@@ -167,4 +170,29 @@ export class Processes {
 /** Moves a running process with all its threads. */
 export function moveTo(cores: string, pid: number): void {
   Bun.spawnSync(['taskset', '--all-tasks', '--cpu-list', '--pid', cores, String(pid)])
+}
+
+/**
+ * The package as users have it. A checkout runs its sources, so measurements run from this folder: the launcher, the bundle
+ * and the test harness, without the sources.
+ */
+function makePackageFolder(folder: string): void {
+  execFileSync(process.execPath, ['build/package.ts'], { cwd: ROOT })
+  for (const name of ['bin', 'dist/program', 'dist/testing', 'package.json', 'tsconfig.json'])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+}
+
+/** A current Node and Fastify for the usual server, installed on first use. Gives the folder of packages and the file of Node. */
+function installUsualModules(): { modules: string; node: string } {
+  const folder = join(tmpdir(), `strand-bench-node-${NODE}-fastify-${FASTIFY}`)
+  const nodePackage = `node-${platform()}-${arch()}`
+  const node = join(folder, 'node_modules', nodePackage, 'bin/node')
+  if (!existsSync(join(folder, 'node_modules/fastify/package.json')) || !existsSync(node)) {
+    mkdirSync(folder, { recursive: true })
+    const dependencies = { fastify: FASTIFY, [nodePackage]: NODE }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
+    execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
+  }
+  return { modules: `${folder}/`, node }
 }

@@ -1,5 +1,5 @@
 /** What Linux reports about a process from outside. Nothing here asks the process itself. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100
@@ -19,22 +19,4 @@ export function processorSecondsOf(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [inProgram, inSystem] = [Number(fields[14 - 3]), Number(fields[15 - 3])]
   return (inProgram + inSystem) / TICKS_PER_SECOND
-}
-
-/** Looks at the private memory of a process ten times a second, and remembers the most. */
-export class PeakMemory {
-  #megabytes = 0
-  readonly #timer: Timer
-
-  constructor(pid: number) {
-    this.#timer = setInterval(() => {
-      // It may have ended.
-      if (existsSync(`/proc/${pid}`)) this.#megabytes = Math.max(this.#megabytes, memoryOf(pid).own || 0)
-    }, 100)
-  }
-
-  end(): number {
-    clearInterval(this.#timer)
-    return this.#megabytes
-  }
 }

@@ -1,17 +1,10 @@
 /** The load generator for rates: wrk on the core that the servers do not have. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LOAD_CORE, type Processes } from './processes.ts'
-import { type BenchRequest, headersOf, requestBytes } from './request.ts'
-
-interface WrkLoad {
-  /** From `wrkTarget`. */
-  readonly target: readonly string[]
-  /** The body of a typical answer. Less than half of it on average means that something else was answered. */
-  readonly bodyBytes: number
-  readonly connections: number
-  readonly seconds: number
-}
+import type { Bench, LoadResult } from '../bench.ts'
+import { type Load, requestBytes } from './http.ts'
+import { LOAD_CORE, type Served } from './processes.ts'
+import { processorSecondsOf } from './usage.ts'
 
 /** Reads requests, each after a line with its length. */
 const SCRIPT = `local requests, last = {}, 0
@@ -30,17 +23,40 @@ function request()
 end
 `
 
+const CONNECTIONS = 32
+const SETTLE_MILLISECONDS = 50
+
+/** Loads a server for so long. */
+export type LoadedServer = (seconds: number) => Promise<LoadResult>
+
+/** wrk leaves when its time is over, and what it had asked for is still worked on: that ends first. */
+export function loadOn(bench: Bench, { url, pid }: Served, { requests, body }: Load): LoadedServer {
+  const folder = bench.folder(`load-${pid}`)
+  const [script, file] = [join(folder, 'wrk.lua'), join(folder, `requests-${performance.now()}`)]
+  const parts = requests.flatMap(request => {
+    const bytes = requestBytes(url, request)
+    return [Buffer.from(`${bytes.length}\n`), bytes, Buffer.from('\n')]
+  })
+  writeFileSync(script, SCRIPT)
+  writeFileSync(file, Buffer.concat(parts))
+  const wrk = ['wrk', '--latency', '-t1', `-c${CONNECTIONS}`, '--timeout', '10s', '-s', script]
+  return async seconds => {
+    const before = processorSecondsOf(pid)
+    const output = await bench.processes.output(LOAD_CORE, [...wrk, `-d${seconds}s`, url, '--', file])
+    const { perSecond, p99 } = readOutput(output, body.length)
+    await (await fetch(`${url}/healthz`)).arrayBuffer()
+    await Bun.sleep(SETTLE_MILLISECONDS)
+    return { perSecond, p99, cost: (1e6 * (processorSecondsOf(pid) - before)) / (perSecond * seconds) }
+  }
+}
+
 /**
- * Runs wrk once. An answer other than 2xx, a broken connection, a script that does not load (wrk then asks for /) or
- * answers that are too short make the result worthless and are errors.
+ * An answer other than 2xx, a broken connection, a script that does not load (wrk then asks for /) or answers that are on
+ * average less than half as long as a typical one make the result worthless and are errors.
  */
-export async function runWrk(processes: Processes, { target, bodyBytes, connections, seconds }: WrkLoad) {
-  const wrk = ['wrk', '--latency', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
-  const output = await processes.output(LOAD_CORE, [...wrk, ...target])
-  const refused = /Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1]
-  if (refused !== undefined) throw new Error(`${refused} answers were not 2xx`)
-  const broken = /Socket errors: (.+)/.exec(output)?.[1]
-  if (broken !== undefined) throw new Error(`connections broke: ${broken}`)
+function readOutput(output: string, bodyBytes: number) {
+  const failed = /Non-2xx or 3xx responses: \d+|Socket errors: .+/.exec(output)?.[0]
+  if (failed !== undefined) throw new Error(failed)
   const [, answers, read, unit] = /(\d+) requests in [^,]+, ([0-9.]+)([KMG]?B) read/.exec(output) ?? []
   const factor = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }[unit ?? ''] ?? Number.NaN
   if (!((Number(read) * factor) / Number(answers) > bodyBytes / 2))
@@ -51,27 +67,4 @@ export async function runWrk(processes: Processes, { target, bodyBytes, connecti
     perSecond: Number(/Requests\/sec:\s+([0-9.]+)/.exec(output)?.[1]),
     p99: Number(p99) * milliseconds,
   }
-}
-
-/** What wrk is to ask a server for, in a circle. One request needs no script, which wrk would run for each. */
-export function wrkTarget(folder: string, url: string, requests: readonly BenchRequest[]): string[] {
-  const [only] = requests
-  if (requests.length === 1 && only !== undefined && only.method === undefined) {
-    const headers = Object.entries(headersOf(only)).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-    return [...headers, url + only.path]
-  }
-  const [script, file] = [join(folder, 'wrk.lua'), join(folder, `requests-${performance.now()}`)]
-  const parts = requests.flatMap(request => {
-    const bytes = requestBytes(new URL(url), request)
-    return [Buffer.from(`${bytes.length}\n`), bytes, Buffer.from('\n')]
-  })
-  writeFileSync(script, SCRIPT)
-  writeFileSync(file, Buffer.concat(parts))
-  return ['-s', script, url, '--', file]
-}
-
-export function requireWrk(): void {
-  const missing = ['wrk', 'taskset'].filter(tool => Bun.which(tool) === null)
-  if (missing.length > 0)
-    throw new Error(`${missing.join(' and ')} not found: install wrk and util-linux (Linux only)`)
 }

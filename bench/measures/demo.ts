@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import type { World } from '../../src/demo/described-world.ts'
 import { openSqlite } from '../../src/store/sqlite/sqlite-connection.ts'
 import type { Measure, Result } from '../bench.ts'
-import type { BenchRequest } from '../load/request.ts'
-import { askBytes } from './prepare.ts'
-import { compareCosts, inTurns, loadOn, secondsOfTurns } from './rounds.ts'
+import { ask, type BenchRequest } from '../load/http.ts'
+import { loadOn } from '../load/wrk.ts'
+import { compareCosts, inTurns } from './compare.ts'
 
 const DROPS = '/helix/entitlements/drops'
 const MARKERS = '/helix/streams/markers'
@@ -19,29 +19,27 @@ function requestsIn({ client, broadcaster, users }: World, held: readonly string
   const [app, own] = [{ token: client.app_token }, { token: broadcaster.token }]
   const me = broadcaster.id
   const login = new URLSearchParams({ client_id: client.id, client_secret: client.secret })
+  const update = (fulfillment_status: string): BenchRequest => {
+    return { method: 'PATCH', path: DROPS, ...app, body: { entitlement_ids: held, fulfillment_status } }
+  }
   return {
-    'GetStreams, top page of 20': { path: '/helix/streams' },
-    GetUsers: { path: `/helix/users?${users.map(({ id }) => `id=${id}`).join('&')}`, ...app },
-    GetChannelInformation: { path: `/helix/channels?broadcaster_id=${me}`, ...app },
-    SearchChannels: { path: '/helix/search/channels?query=a', ...app },
-    GetStreamMarkers: { path: `${MARKERS}?user_id=${me}`, ...own },
-    'GetDropsEntitlements, page of 20': { path: `${DROPS}?first=20`, ...app },
-    CreateStreamMarker: { method: 'POST', path: MARKERS, ...own, body: { user_id: me, description: 'jump' } },
-    'UpdateDropsEntitlements, 20 ids': ['FULFILLED', 'CLAIMED'].map(fulfillment_status => {
-      const body = { entitlement_ids: held, fulfillment_status }
-      return { method: 'PATCH', path: DROPS, ...app, body }
-    }),
+    'GetStreams, top page of 20': [{ path: '/helix/streams' }],
+    GetUsers: [{ path: `/helix/users?${users.map(({ id }) => `id=${id}`).join('&')}`, ...app }],
+    GetChannelInformation: [{ path: `/helix/channels?broadcaster_id=${me}`, ...app }],
+    SearchChannels: [{ path: '/helix/search/channels?query=a', ...app }],
+    GetStreamMarkers: [{ path: `${MARKERS}?user_id=${me}`, ...own }],
+    'GetDropsEntitlements, page of 20': [{ path: `${DROPS}?first=20`, ...app }],
+    CreateStreamMarker: [
+      { method: 'POST', path: MARKERS, ...own, body: { user_id: me, description: 'jump' } },
+    ],
+    'UpdateDropsEntitlements, 20 ids': [update('FULFILLED'), update('CLAIMED')],
     // The last: a client has a limited number of tokens, so new ones end those above.
-    CreateToken: { method: 'POST', path: `/oauth2/token?grant_type=client_credentials&${login}` },
-  } as const satisfies Record<string, BenchRequest | readonly BenchRequest[]>
+    CreateToken: [{ method: 'POST', path: `/oauth2/token?grant_type=client_credentials&${login}` }],
+  } satisfies Record<string, BenchRequest[]>
 }
-
-const OPERATIONS = 9
 
 export const demo: Measure = {
   name: 'demo',
-  block: 'demo',
-  seconds: ({ pace }) => 5 + OPERATIONS * secondsOfTurns(pace, 2),
   run: async bench => {
     const [folder, copy] = [bench.folder('demo'), join(bench.folder('served'), 'data')]
     const worldFile = join(folder, 'world.json')
@@ -53,13 +51,12 @@ export const demo: Measure = {
     forgetDemo(join(copy, 'strand.db'))
     const servers = [await startDemo(), await bench.processes.startStrand(copy)] as const
     const world: World = JSON.parse(readFileSync(worldFile, 'utf8'))
-    const page = await askBytes(servers[0], { path: `${DROPS}?first=20`, token: world.client.app_token })
+    const page = await ask(servers[0], { path: `${DROPS}?first=20`, token: world.client.app_token })
     const held = JSON.parse(page.toString()).data.map(({ id }: { id: string }) => id)
     const results: Result[] = []
-    for (const [work, sent] of Object.entries(requestsIn(world, held))) {
-      const requests = [sent].flat()
-      const body = await askBytes(servers[0], requests[0] as BenchRequest)
-      const sides = servers.map(server => loadOn(bench, server, { requests, body }, 0.5))
+    for (const [work, requests] of Object.entries<BenchRequest[]>(requestsIn(world, held))) {
+      const body = await ask(servers[0], requests[0] ?? { path: '/' })
+      const sides = servers.map(server => loadOn(bench, server, { requests, body }))
       const [inDemo = [], inServe = []] = await inTurns(bench.plan.pace, sides)
       results.push({ ...compareCosts(work, inDemo, inServe, 'of serve', 'cost'), atMost: 1.3 })
     }

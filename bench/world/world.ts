@@ -9,9 +9,8 @@ import { join } from 'node:path'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
-import { ADJECTIVES, ANIMALS, LANGUAGES, MARKERS, TAGS, TITLES } from '../../src/demo/names.ts'
+import { ADJECTIVES, ANIMALS, LANGUAGES, TAGS, TITLES } from '../../src/demo/names.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
-import type { SeededRandom } from '../../src/kit/random.ts'
 import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 
@@ -21,57 +20,32 @@ const FIRST_ID = 140_000_000
 const FIRST_GAME = 30_000
 const GAMES = 500
 const OWN_GAMES = 5
-const MARKING = 64
-/** In a world of fewer live streams all others are callers. */
 const MAX_CALLERS = 2000
-const MARKED = 64
-const MAX_FOLLOWERS = 2000
-const OFFLINE = 3000
 const SAMPLES = 2000
 const MAX_BATCHES = 100
 /** Batches do not overlap. */
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
 const ROWS_PER_USER = 20
-const MARKERS_PER_VIDEO = 200
-const FOLLOWED = 500
-export const FOLLOWED_LIVE = 40
 
 export type WorldSize = Readonly<{ streams: number; entitlements: number }>
 
 /** Below these the roles do not fit. */
 export const SMALLEST: WorldSize = { streams: 1000, entitlements: 10_000 }
 
-const followersIn = ({ streams }: WorldSize) => Math.min(MAX_FOLLOWERS, streams / 5)
-
-/** About how long a world takes to make. */
-export function secondsToMake({ streams, entitlements }: WorldSize): number {
-  return 5 + streams / 12_000 + entitlements / 70_000
-}
-
 type TokenHolder = Readonly<{ id: string; token: string }>
 
 /** What a server of this world must be given, master keys in the form of STRAND_MASTER_KEYS. */
 export type Secrets = Readonly<{ masterKeys: string; operatorToken: string }>
 
-/** What scenarios need to know of the world. */
 export interface BenchWorld {
   readonly folder: string
   readonly storeFile: string
   readonly secrets: Secrets
   readonly size: WorldSize
-  readonly gameIds: readonly string[]
-  readonly languages: readonly string[]
-  /** All who are live. Those with a role come first. */
   readonly liveIds: readonly string[]
-  /** Live broadcasters. */
+  /** Broadcasters of them with tokens. */
   readonly callers: readonly TokenHolder[]
-  /** Those of them whose videos have 200 markers each. */
-  readonly marked: readonly TokenHolder[]
-  /** Live broadcasters whose videos take the markers that a scenario creates. */
-  readonly marking: readonly (TokenHolder & { readonly videoId: string })[]
-  /** They follow 500 channels of which 40 are live. */
-  readonly followers: readonly TokenHolder[]
   readonly appToken: string
   /** The organization of the app, and its benefits. */
   readonly organization: string
@@ -83,35 +57,28 @@ export interface BenchWorld {
 }
 
 type Holding = Readonly<{ id: string; user_id: string; game_id: string }>
+type StoredHolding = Omit<Holding, 'id'> & Readonly<{ id: Uint8Array; n: number }>
 
 export async function makeWorld(folder: string, size: WorldSize): Promise<BenchWorld> {
   const storeFile = join(folder, 'strand.db')
   await (await openSqliteEngine(storeFile)).close()
   const master = { id: 'bench', bytes: new Uint8Array(randomBytes(32)) }
   using db = new Sqlite(storeFile)
-  for (const pragma of ['synchronous = off', 'foreign_keys = off', 'cache_size = -262144'])
-    db.run(`pragma ${pragma}`)
+  db.run('pragma synchronous = off; pragma foreign_keys = off; pragma cache_size = -262144')
   const setAside = [...takeAway(db, 'index'), ...takeAway(db, 'trigger')]
   db.run('begin')
   const platform = fillPlatform(db)
   fillChannels(db, size.streams)
-  fillFollows(db, size.streams, followersIn(size))
   fillEntitlements(db, size)
-  const ids = (from: number, count: number) => Array.from({ length: count }, (_, n) => idOf(from + n))
-  fillStreamKeys(db, ids(0, size.streams + OFFLINE), new StreamKeys(new KeyRing([master])))
+  const liveIds = Array.from({ length: size.streams }, (_, n) => String(FIRST_ID + 7 * n))
+  fillStreamKeys(db, liveIds, new StreamKeys(new KeyRing([master])))
   const lifetimes = { user_seconds: TOKEN_SECONDS, refresh_seconds: TOKEN_SECONDS }
   const withToken = (id: string): TokenHolder => {
     const owner = { client_id: CLIENT_ID, user_id: id, scopes: SCOPES }
     return { id, token: insertTokens(db, issueUserToken(owner, Date.now(), lifetimes)) }
   }
-  const liveIds = ids(0, size.streams)
-  const callers = liveIds.slice(MARKING, MARKING + MAX_CALLERS).map(withToken)
-  const holders = {
-    callers,
-    marked: callers.slice(0, MARKED),
-    marking: liveIds.slice(0, MARKING).map(id => ({ ...withToken(id), videoId: `9${id}` })),
-    followers: ids(size.streams, followersIn(size)).map(withToken),
-  }
+  // Others watch the first channel.
+  const callers = liveIds.slice(1, Math.min(1 + MAX_CALLERS, size.streams / 2)).map(withToken)
   db.run('commit')
   for (const statement of setAside) db.run(statement)
   db.run('pragma wal_checkpoint(truncate)')
@@ -124,9 +91,8 @@ export async function makeWorld(folder: string, size: WorldSize): Promise<BenchW
     },
     size,
     ...platform,
-    languages: [...new Set(LANGUAGES)],
     liveIds,
-    ...holders,
+    callers,
     ...sampleEntitlements(db, size),
   }
 }
@@ -144,7 +110,6 @@ function takeAway(db: Sqlite, type: 'index' | 'trigger'): string[] {
 const numbers = (count: number) =>
   `(with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${count - 1}) select n from numbers)`
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
-const idOf = (n: number) => String(FIRST_ID + 7 * n)
 const ID = (n: string) => `cast(${FIRST_ID} + 7 * (${n}) as text)`
 const GAME = (n: string) => `cast(${FIRST_GAME} + 37 * (${n}) as text)`
 /** In [0, 1). */
@@ -157,15 +122,15 @@ const secondsAgo = (seconds: string) =>
 const LONG_AGO = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-400 days')"
 
 /** Two organizations: one with five games and a client, another one with one game. */
-function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' | 'gameIds' | 'benefits'> {
+function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' | 'benefits'> {
   const [organization, other] = [crypto.randomUUID(), crypto.randomUUID()]
   for (const [index, id] of [organization, other].entries()) {
     db.run('insert into organizations (id, name) values (?, ?)', [id, `Reef ${index}`])
     db.run('insert into entitlement_organizations (number, organization_id) values (?, ?)', [1 + index, id])
   }
-  const gameIds = Array.from({ length: GAMES }, (_, n) => String(FIRST_GAME + 37 * n))
   const benefits: { benefit_id: string; game_id: string }[] = []
-  for (const [index, game_id] of gameIds.entries()) {
+  for (let index = 0; index < GAMES; index++) {
+    const game_id = String(FIRST_GAME + 37 * index)
     const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? other : null
     const name = `Tidefall ${index + 1}`
     db.run('insert into games (id, name, name_normalized, organization_id) values (?, ?, ?, ?)', [
@@ -186,7 +151,7 @@ function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' 
     [CLIENT_ID, organization],
   )
   const appToken = insertTokens(db, issueAppToken(CLIENT_ID, Date.now(), TOKEN_SECONDS))
-  return { appToken, organization, gameIds, benefits }
+  return { appToken, organization, benefits }
 }
 
 function insertTokens(db: Sqlite, { rows, answer }: Issue): string {
@@ -208,48 +173,25 @@ function fillStreamKeys(db: Sqlite, ids: readonly string[], keys: StreamKeys): v
   }
 }
 
-/** The first games are played by most, as everywhere: the n-th by about 1/n of the first's. */
-export function drawGame(random: SeededRandom, gameIds: readonly string[]): string {
-  return gameIds[Math.floor(gameIds.length ** random.next()) - 1] ?? '30000'
-}
-
 /** Few channels have most of the viewers; the long tail has next to none, and many ties. */
 function fillChannels(db: Sqlite, live: number): void {
   const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
-  db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})
+  db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live)})
     insert into users (id, login, display_name, display_name_normalized, created_at)
       select id, login, login, login, ${LONG_AGO} from named`)
   db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
     select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},
       ${GAME(`cast(pow(${GAMES}, ${RANDOM}) as integer) - 1`)}, ${pick(LANGUAGES)},
-      json_array(${pick(TAGS)}, ${pick(TAGS)}), 0, 1 from ${numbers(live + OFFLINE)}`)
+      json_array(${pick(TAGS)}, ${pick(TAGS)}), 0, 1 from ${numbers(live)}`)
   db.run(`insert into videos (id, user_id, created_at)
     select '9' || ${ID('n')}, ${ID('n')}, ${secondsAgo(between(60, 36_000))} from ${numbers(live)}`)
   db.run(`insert into streams (user_id, id, video_id, started_at, viewer_count)
     select user_id, '40' || user_id, id, created_at, cast(2 / (${RANDOM} + 0.00001) as integer) from videos`)
-  db.run(`insert into video_markers (id, video_id, position_seconds, description, created_at)
-    select lower(hex(randomblob(16))), '9' || ${ID(`${MARKING} + n / ${MARKERS_PER_VIDEO}`)},
-      15 * (n % ${MARKERS_PER_VIDEO}), ${pick(MARKERS)}, ${secondsAgo('86400')} from ${numbers(MARKED * MARKERS_PER_VIDEO)}`)
-}
-
-/** Followers of many channels, 40 of them live; and counts, as triggers make them. */
-function fillFollows(db: Sqlite, live: number, followers: number): void {
-  const [follower, place] = [`n / ${FOLLOWED}`, `n % ${FOLLOWED}`]
-  const followed = `case when ${place} < ${FOLLOWED_LIVE} then (7 * (${follower}) + 131 * (${place})) % ${live}
-    else ${live + MAX_FOLLOWERS} + (7 * (${follower}) + 13 * (${place})) % ${OFFLINE - MAX_FOLLOWERS} end`
-  db.run(`insert into follows (user_id, broadcaster_id, followed_at)
-    select ${ID(`${live} + ${follower}`)}, ${ID(followed)}, ${secondsAgo(between(1, 400 * 86_400))}
-    from ${numbers(followers * FOLLOWED)}`)
-  db.run(`insert into follow_counts (user_id, following, followers)
-    select id, sum(following), sum(followers) from (
-      select user_id as id, 1 as following, 0 as followers from follows
-      union all select broadcaster_id, 0, 1 from follows
-    ) group by id`)
 }
 
 /** Nine of ten belong to the app's organization; in order of time, as they would have been granted. */
 function fillEntitlements(db: Sqlite, { streams, entitlements: count }: WorldSize): void {
-  const holders = Math.min(streams + OFFLINE, Math.ceil(count / ROWS_PER_USER))
+  const holders = Math.min(streams, Math.ceil(count / ROWS_PER_USER))
   const granted = `(unixepoch() - 90 * 86400) * 1000 + cast(n * (89.0 * 86400000 / ${count}) as integer)`
   // Materialized: what is drawn must not be drawn again for each column.
   db.run(`with drawn as materialized (select n, hex(randomblob(16)) as h, ${granted} as granted,
@@ -263,25 +205,13 @@ function fillEntitlements(db: Sqlite, { streams, entitlements: count }: WorldSiz
 function sampleEntitlements(db: Sqlite, { entitlements: count }: WorldSize) {
   const batchEvery = Math.max(ROWS_PER_BATCH, Math.floor(count / MAX_BATCHES))
   const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
-  const [entitlements, batches]: [Holding[], string[][]] = [[], []]
-  const own = db.query(
-    'select id, user_id, game_id from organization_entitlements where organization = 1 order by timestamp',
-  )
-  let n = 0
-  for (const { id, user_id, game_id } of own.iterate() as Iterable<
-    Omit<Holding, 'id'> & { id: Uint8Array }
-  >) {
-    if (n % batchEvery === 0) batches.push([])
-    if (n % sampleEvery === 0) entitlements.push({ id: uuidText(id), user_id, game_id })
-    if (n % batchEvery < BATCH_SIZE) batches.at(-1)?.push(uuidText(id))
-    n += 1
-  }
-  return { entitlements, batches: batches.filter(batch => batch.length === BATCH_SIZE) }
-}
-
-/** Every batch set to one status, then every batch to the other: each update changes all of its rows. */
-export function updateBatches({ batches }: Pick<BenchWorld, 'batches'>, idsPerCall: number) {
-  const all = (fulfillment_status: string) =>
-    batches.map(ids => ({ entitlement_ids: ids.slice(0, idsPerCall), fulfillment_status }))
-  return [...all('FULFILLED'), ...all('CLAIMED')]
+  const own = `(select id, user_id, game_id, row_number() over (order by timestamp, id) as n
+    from organization_entitlements where organization = 1)`
+  const find = (condition: string) =>
+    db.query(`select * from ${own} where ${condition}`).all() as StoredHolding[]
+  const entitlements = find(`n % ${sampleEvery} = 0`).map(row => ({ ...row, id: uuidText(row.id) }))
+  const rows = find(`n % ${batchEvery} < ${BATCH_SIZE}`)
+  const batches = Map.groupBy(rows, ({ n }) => Math.floor(n / batchEvery)).values()
+  const full = [...batches].filter(batch => batch.length === BATCH_SIZE)
+  return { entitlements, batches: full.map(batch => batch.map(({ id }) => uuidText(id))) }
 }

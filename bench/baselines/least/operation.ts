@@ -1,11 +1,7 @@
 import { hashToken } from '../../../src/auth/tokens.ts'
-import type { Key } from '../../../src/contract/page.ts'
 import type { Cursors } from '../../../src/http/endpoint/cursor.ts'
 import type { KeyRing } from '../../../src/kit/crypto/key-ring.ts'
 import { openSqlite } from '../../../src/store/sqlite/sqlite-connection.ts'
-
-/** As many rows as a page has by default. */
-export const PAGE = 20
 
 /** What a token stands for, as far as the measured operations need to know. */
 export interface LeastCaller {
@@ -25,36 +21,14 @@ export interface LeastServices {
   readonly reader: LeastReader
 }
 
-/** Answers the query string of one caller; a request without a token has none. */
-type Answer = (search: string, caller: LeastCaller | undefined) => string
+/** Answers the query string of one caller; a request without a token has none. Writes read the body and are answered later. */
+type Answer = (search: string, caller: LeastCaller | undefined, request: Request) => string | Promise<string>
 
 /** Reads what the operation keeps in memory, and gives the code that answers it. */
 export type LeastOperation = (services: LeastServices) => Answer | Promise<Answer>
 
-/** The end of every answer that is a page; a cursor has no character that JSON would escape. */
-export function paginationText(cursor: string | undefined): string {
-  return cursor === undefined ? '"pagination":{}}' : `"pagination":{"cursor":"${cursor}"}}`
-}
-
-/** The value of a parameter that stands at most once, and needs no decoding. */
-export function parameter(search: string, name: string): string | undefined {
-  const start = search.startsWith(`${name}=`) ? 0 : search.indexOf(`&${name}=`) + 1
-  if (start === 0 && !search.startsWith(`${name}=`)) return undefined
-  const end = search.indexOf('&', start)
-  return search.slice(start + name.length + 1, end < 0 ? undefined : end)
-}
-
-/** Cuts the row that shows that there is another page, and seals the cursor to it. */
-export function cutPage<Row>(
-  rows: Row[],
-  keyOf: (row: Row) => Key,
-  seal: (ends: { first: Key; last: Key }) => string,
-): string | undefined {
-  if (rows.length <= PAGE) return undefined
-  rows.pop()
-  const [top, bottom] = [rows[0], rows.at(-1)]
-  return top && bottom && seal({ first: keyOf(top), last: keyOf(bottom) })
-}
+/** The value of the only parameter, which needs no decoding. */
+export const onlyValue = (search: string): string => search.slice(search.indexOf('=') + 1)
 
 /** Statements on the store, each compiled once. Those that run in one turn of the event loop share a read transaction. */
 export function openReader(storeFile: string) {
@@ -86,13 +60,8 @@ export function openReader(storeFile: string) {
 }
 type LeastReader = ReturnType<typeof openReader>
 
-const SCHEME = 'Bearer '
-
-/** The caller by the headers, from memory: undefined without a token. */
-export type FindCaller = (headers: Headers) => LeastCaller | undefined | 'invalid'
-
-/** All tokens of the store by their hash. */
-export function knowCallers(reader: LeastReader): FindCaller {
+/** Finds callers by the headers, from memory: undefined without a token. */
+export function knowCallers(reader: LeastReader) {
   const rows = reader.all<Omit<LeastCaller, 'ends'> & { hash: string; expires_at: string }>(
     `select t.hash, t.client_id, coalesce(c.organization_id, '') as organization_id,
        coalesce(t.user_id, '') as user_id, t.expires_at
@@ -102,10 +71,10 @@ export function knowCallers(reader: LeastReader): FindCaller {
   for (const { hash, expires_at, ...caller } of rows) {
     known.set(hash, { ...caller, ends: Date.parse(expires_at) })
   }
-  return headers => {
+  return (headers: Headers): LeastCaller | undefined | 'invalid' => {
     const authorization = headers.get('authorization')
     if (authorization === null) return undefined
-    const caller = known.get(hashToken(authorization.slice(SCHEME.length)))
+    const caller = known.get(hashToken(authorization.slice('Bearer '.length)))
     if (caller === undefined || caller.ends < Date.now()) return 'invalid'
     const client = headers.get('client-id')
     return client === null || client === caller.client_id ? caller : 'invalid'

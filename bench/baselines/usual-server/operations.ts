@@ -16,7 +16,7 @@ type Operation = (request: UsualRequest) => object
 type Dictionary<Names extends string, Value> = Readonly<Partial<Record<Names, Value>>>
 /** What schemas have checked. */
 type One = Dictionary<'user_id' | 'broadcaster_id' | 'game_id' | 'after', string> & { first?: number }
-type Many = Dictionary<'id' | 'user_id' | 'game_id' | 'language' | 'broadcaster_id', string[]>
+type Many = Dictionary<'id' | 'user_id' | 'broadcaster_id', string[]>
 type Body = Record<'user_id' | 'description' | 'fulfillment_status', string> & { entitlement_ids: string[] }
 /** The columns that code looks at. */
 type Names = Record<'id' | 'user_id' | 'login' | 'display_name' | 'started_at', string>
@@ -27,16 +27,13 @@ type Row = Readonly<Names & Texts & Counts & Times>
 
 export const failure = (statusCode: number) => Object.assign(new Error('refused'), { statusCode })
 
-/** What is live in one table with an index for each filter, as a team would keep it beside its users and channels. */
+/** What is live in one table with its indexes, as a team would keep it beside its users and channels. */
 const LIVE_STREAMS = `create table live_streams as
     select cast(s.id as integer) as number, s.id, s.user_id, u.login as user_login, u.display_name as user_name,
       c.game_id, g.name as game_name, c.title, s.viewer_count, s.started_at, c.language, c.tags, c.is_mature
     from streams s join users u on u.id = s.user_id join channels c on c.user_id = u.id join games g on g.id = c.game_id;
   create unique index live_of_user on live_streams (user_id);
   create index live on live_streams (viewer_count, number);
-  create index live_of_game on live_streams (game_id, viewer_count, number);
-  create index live_in_language on live_streams (language, viewer_count, number);
-  create index live_of_both on live_streams (game_id, language, viewer_count, number);
   pragma analysis_limit = 1000;
   analyze`
 const IN_LIST = 'in (select value from json_each(?))'
@@ -61,8 +58,8 @@ function inOrder(ids: readonly string[], rows: Row[], render: (row: Row) => obje
 }
 
 export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: UsualPlan) {
-  const all = (statement: StatementSync | undefined, ...values: (string | number)[]) =>
-    (statement?.all(...values) ?? []) as unknown as Row[]
+  const all = (statement: StatementSync, ...values: (string | number)[]) =>
+    statement.all(...values) as unknown as Row[]
   const one = (statement: StatementSync, value: string) => {
     const row = statement.get(value) as Row | undefined
     if (row === undefined) throw failure(404)
@@ -83,14 +80,10 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
   }
 
   db.exec(LIVE_STREAMS)
-  const live = (condition: string, from = 'live_streams') =>
-    db.prepare(`select live_streams.* from ${from} where ${condition} and (viewer_count, number) < (?, ?)
+  const live = (condition: string) =>
+    db.prepare(`select * from live_streams where ${condition} and (viewer_count, number) < (?, ?)
       order by viewer_count desc, number desc limit ?`)
-  const [everyone, ofGame] = [live('true'), live('game_id = ?')]
-  const [inLanguage, ofBoth] = [live('language = ?'), live('game_id = ? and language = ?')]
-  const ofUsers = live(`user_id ${IN_LIST}`)
-  const ofFollowed = 'follows f cross join live_streams on live_streams.user_id = broadcaster_id'
-  const followed = live('f.user_id = ?', ofFollowed)
+  const [everyone, ofUsers] = [live('true'), live(`user_id ${IN_LIST}`)]
   const toEnd = ({ after }: One, first: number) =>
     after ? [...readCursor(after), first + 1] : [Number.MAX_SAFE_INTEGER, 0, first + 1]
   const answerStreams = (rows: Row[], first: number) =>
@@ -99,37 +92,11 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
       return Object.assign(row, { type: 'live', thumbnail_url, tag_ids: [], tags: JSON.parse(row.tags) })
     })
   const getStreams: Operation = ({ query }) => {
-    const { user_id, game_id = [], language } = query as Many
+    const { user_id } = query as Many
     const { first = user_id ? 100 : 20 } = query as One
     const end = toEnd(query as One, first)
-    if (user_id) return answerStreams(all(ofUsers, JSON.stringify(user_id), ...end), first)
-    if (game_id.length === 0 && !language) return answerStreams(all(everyone, ...end), first)
-    // One read along an index for each game and language, merged.
-    const rows = game_id.flatMap(game =>
-      language ? language.flatMap(each => all(ofBoth, game, each, ...end)) : all(ofGame, game, ...end),
-    )
-    if (game_id.length === 0) rows.push(...(language ?? []).flatMap(each => all(inLanguage, each, ...end)))
-    rows.sort((a, b) => b.viewer_count - a.viewer_count || b.number - a.number)
+    const rows = user_id ? all(ofUsers, JSON.stringify(user_id), ...end) : all(everyone, ...end)
     return answerStreams(rows, first)
-  }
-  const getFollowedStreams: Operation = request => {
-    const query = request.query as One
-    const { user_id, first = 100 } = query
-    return answerStreams(all(followed, requireOwn(user_id, request), ...toEnd(query, first)), first)
-  }
-
-  const rankGames = db.prepare(
-    `select g.id, g.name, g.igdb_id, '${publicUrl}/images/games/' || g.id || '-{width}x{height}.png' as box_art_url,
-       row_number() over (order by viewers desc, length(g.id) desc, g.id desc) as number
-     from (select game_id, sum(viewer_count) as viewers from live_streams group by game_id) l
-     join games g on g.id = l.game_id order by number`,
-  )
-  let topGames = { rows: [] as Row[], at: 0 }
-  const getTopGames: Operation = ({ query }) => {
-    const { first = 20, after } = query as One
-    if (Date.now() - topGames.at > 1000) topGames = { rows: all(rankGames), at: Date.now() }
-    const start = after ? Number(readCursor(after)[0]) : 0
-    return toPage(topGames.rows.slice(start, start + first + 1), first, ['number'], game => game)
   }
 
   const currentKey = db.prepare(
@@ -145,28 +112,6 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
     decipher.setAAD(Buffer.from(`${id}/${version}`)).setAuthTag(bytes.subarray(-16))
     const stream_key = decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
     return { data: [{ stream_key }] }
-  }
-
-  const latestVideo = db.prepare(
-    `select v.id, u.login, u.display_name from videos v join users u on u.id = v.user_id
-     where v.id = coalesce((select video_id from streams where user_id = ?1),
-       (select id from videos where user_id = ?1 and ended_at is not null order by ended_at desc, id desc limit 1))`,
-  )
-  const findMarkers = db.prepare(
-    `select id, created_at, description, position_seconds from video_markers
-     where video_id = ? and (position_seconds, id) > (?, ?) order by position_seconds, id limit ?`,
-  )
-  const getStreamMarkers: Operation = request => {
-    const { user_id, first = 20, after } = request.query as One
-    const video = one(latestVideo, requireOwn(user_id, request))
-    const rows = all(findMarkers, video.id, ...(after ? readCursor(after) : [-1, '']), first + 1)
-    const { data: markers, pagination } = toPage(rows, first, ['position_seconds', 'id'], row => {
-      const [minutes, seconds] = [Math.floor(row.position_seconds / 60), row.position_seconds % 60]
-      const url = `${publicUrl}/videos/${video.id}?t=${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}s`
-      return Object.assign(row, { url, URL: url })
-    })
-    const names = { user_id, user_login: video.login, user_name: video.display_name }
-    return { data: [{ ...names, videos: [{ video_id: video.id, markers }] }], pagination }
   }
 
   const findStream = db.prepare(
@@ -197,20 +142,19 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
        where e.organization = ? ${conditions} ${order}`,
     )
   const dropsWithIds = drops(`and e.id ${UUID_IN_LIST}`, '')
-  /** A statement for each set of filters, as query builders make them: of a user, of a game, after a cursor. */
-  const filteredDrops = Array.from({ length: 8 }, (_, n) => {
-    const conditions = ['and e.user_id = ?', 'and e.game_id = ?', 'and (e.timestamp, e.id) < (?, unhex(?))']
-    return drops(conditions.filter((__, bit) => (n >> bit) % 2 === 1).join(' '))
-  })
+  const [everyDrop, ofUserAndGame] = [drops(''), drops('and e.user_id = ? and e.game_id = ?')]
+  const afterDrop = drops('and (e.timestamp, e.id) < (?, unhex(?))')
   const getDropsEntitlements: Operation = ({ query, caller }) => {
     const { id } = query as Many
     const { user_id, game_id, first = 20, after } = query as One
     const organization = caller?.organization ?? -1
-    const filters = [user_id, game_id].filter(value => value !== undefined)
-    const statement = filteredDrops[(user_id ? 1 : 0) + (game_id ? 2 : 0) + (after ? 4 : 0)]
-    const rows = id
-      ? all(dropsWithIds, organization, JSON.stringify(id))
-      : all(statement, organization, ...filters, ...(after ? readCursor(after) : []), first + 1)
+    const select = () => {
+      if (id) return all(dropsWithIds, organization, JSON.stringify(id))
+      if (user_id && game_id) return all(ofUserAndGame, organization, user_id, game_id, first + 1)
+      if (after) return all(afterDrop, organization, ...readCursor(after), first + 1)
+      return all(everyDrop, organization, first + 1)
+    }
+    const rows = select()
     return toPage(rows, id ? rows.length : first, ['timestamp', 'id'], row => {
       const fulfillment_status = row.fulfilled === 1 ? 'FULFILLED' : 'CLAIMED'
       const timestamp = new Date(row.timestamp).toISOString()
@@ -225,14 +169,16 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
   )
   const updateDrops = db.prepare(
     `update organization_entitlements set fulfilled = ?, last_updated = max(?, last_updated + 1)
-     where id ${UUID_IN_LIST} and organization = ?`,
+     where id ${UUID_IN_LIST}`,
   )
   const updateDropsEntitlements: Operation = ({ body, caller }) => {
     const { entitlement_ids, fulfillment_status } = body as Body
-    const [organization, list] = [caller?.organization ?? -1, JSON.stringify(entitlement_ids)]
+    const organization = caller?.organization ?? -1
     return inTransaction(() => {
-      const owners = new Map(all(findOwners, list).map(row => [uuidText(row.id), row.organization]))
-      updateDrops.run(Number(fulfillment_status === 'FULFILLED'), Date.now(), list, organization)
+      const rows = all(findOwners, JSON.stringify(entitlement_ids))
+      const owners = new Map(rows.map(row => [uuidText(row.id), row.organization]))
+      const own = entitlement_ids.filter(id => owners.get(id.toLowerCase()) === organization)
+      updateDrops.run(Number(fulfillment_status === 'FULFILLED'), Date.now(), JSON.stringify(own))
       const groups = Map.groupBy(entitlement_ids, id => {
         const owner = owners.get(id.toLowerCase()) ?? 'NOT_FOUND'
         return owner === organization ? 'SUCCESS' : typeof owner === 'string' ? owner : 'UNAUTHORIZED'
@@ -266,7 +212,7 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
       return Object.assign(channel, { tags: JSON.parse(channel.tags), content_classification_labels })
     })
   }
-  const ofStreams = { getStreams, getFollowedStreams, getTopGames, getStreamKey, getStreamMarkers }
+  const ofStreams = { getStreams, getStreamKey }
   const ofOthers = { createStreamMarker, getDropsEntitlements, updateDropsEntitlements, getUsers }
   return { ...ofStreams, ...ofOthers, getChannelInformation }
 }

@@ -22,8 +22,6 @@ const stream = object({
   is_mature: flag,
 })
 const marker = { ...fields(text, 'id created_at description'), position_seconds: whole }
-const video = object({ video_id: text, markers: list(object({ ...marker, ...fields(text, 'url URL') })) })
-const markers = object({ ...fields(text, 'user_id user_login user_name'), videos: list(video) })
 const times = 'timestamp last_updated updated_at'
 const entitlement = object(fields(text, `id benefit_id user_id game_id fulfillment_status ${times}`))
 const images = 'profile_image_url offline_image_url'
@@ -49,20 +47,16 @@ const newMarker = object({ user_id: id, description: { type: 'string', maxLength
 const drops = { entitlement_ids: list(uuid, 100), fulfillment_status: { enum: ['CLAIMED', 'FULFILLED'] } }
 const update = object(drops, 'entitlement_ids', 'fulfillment_status')
 const [user_id, game_id, broadcaster_id, ids] = [id, id, id, list(id, 100)]
-const filters = { user_id: ids, game_id: ids, language: list(text, 100) }
 const DROPS = '/helix/entitlements/drops'
 
 export const ROUTES = {
-  getStreams: read('/helix/streams', { ...page, ...filters }, [], stream),
-  getTopGames: read('/helix/games/top', page, [], object(fields(text, 'id name box_art_url igdb_id'))),
-  getFollowedStreams: read('/helix/streams/followed', { ...page, user_id }, ['user_id'], stream),
+  getStreams: read('/helix/streams', { ...page, user_id: ids }, [], stream),
   getStreamKey: read(
     '/helix/streams/key',
     { broadcaster_id },
     ['broadcaster_id'],
     object({ stream_key: text }),
   ),
-  getStreamMarkers: read('/helix/streams/markers', { ...page, user_id }, ['user_id'], markers),
   createStreamMarker: write('POST', '/helix/streams/markers', newMarker, object(marker)),
   getDropsEntitlements: read(DROPS, { ...page, id: list(uuid, 100), user_id, game_id }, [], entitlement),
   updateDropsEntitlements: write('PATCH', DROPS, update, object({ status: text, ids: list(text) })),

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 export interface RawAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
+  readonly bytes: Uint8Array
   readonly text: string
 }
 
@@ -72,9 +73,16 @@ export class Wire {
     const status = Number(statusLine.split(' ')[1])
     const length = head || status < 200 ? 0 : Number(headers.get('content-length') ?? 0)
     if (this.#received.length < end + 4 + length) return undefined
-    const text = this.#received.subarray(end + 4, end + 4 + length).toString()
+    const bytes = this.#received.subarray(end + 4, end + 4 + length)
     this.#received = this.#received.subarray(end + 4 + length)
-    return { status, headers, text }
+    return {
+      status,
+      headers,
+      bytes,
+      get text() {
+        return bytes.toString()
+      },
+    }
   }
 }
 
