@@ -31,7 +31,7 @@ const STYLE = `
     .usual { fill: var(--usual) }
     .bare { fill: var(--paper); stroke: var(--soft); stroke-width: 2 }`
 
-type Costs = Readonly<{ work: string } & Record<'strand' | 'usual' | 'bare', number>>
+type Costs = Readonly<{ work: string; times: number } & Record<'strand' | 'usual' | 'bare', number>>
 
 /** Writes the chart of the operations that were measured, with the size of the world and the machine below it. */
 export function drawChart(
@@ -40,10 +40,12 @@ export function drawChart(
   captions: Readonly<Record<'size' | 'machine', string>>,
 ): void {
   const rows = [...Map.groupBy(results, ({ work }) => work)].flatMap(([work, ofWork]): Costs[] => {
-    const findCost = (baseline: string) => ofWork.find(({ unit }) => unit === baseline)?.against?.cost
-    const strand = ofWork[0]?.strand?.cost
-    const [usual, bare] = [findCost(BASELINES.usual), findCost(BASELINES.bare)]
-    return strand && usual && bare ? [{ work, strand, usual, bare }] : []
+    const [toUsual, toBare] = [BASELINES.usual, BASELINES.bare].map(baseline =>
+      ofWork.find(({ unit }) => unit === baseline),
+    )
+    if (!toUsual?.strand || !toUsual.against || !toBare?.against) return []
+    const costs = { strand: toUsual.strand.cost, usual: toUsual.against.cost, bare: toBare.against.cost }
+    return [{ work, times: toUsual.value, ...costs }]
   })
   if (rows.length > 0) writeFileSync(file, svg(rows, [captions.size, captions.machine]))
 }
@@ -58,12 +60,12 @@ function svg(rows: readonly Costs[], captions: readonly string[]): string {
     tick => `<line x1="${x(tick)}" x2="${x(tick)}" y1="${TOP}" y2="${bottom}"/>
   <text class="quiet middle" x="${x(tick)}" y="${bottom + 18}">${tick >= 1000 ? `${tick / 1000} ms` : `${tick} µs`}</text>`,
   )
-  const lines = rows.map(({ work, strand, usual, bare }, n) => {
+  const lines = rows.map(({ work, times, strand, usual, bare }, n) => {
     const y = TOP + n * ROW + ROW / 2
     return `<text class="end" x="${LABELS}" y="${y + 4.5}">${work.replaceAll('&', '&amp;')}</text>
   <line class="gap" x1="${x(strand)}" x2="${x(usual)}" y1="${y}" y2="${y}"/>
   ${dot('bare', x(bare), y)}${dot('usual', x(usual), y)}${dot('strand', x(strand), y)}
-  <text class="value end" x="${WIDTH - 28}" y="${y + 4.5}">${(usual / strand).toFixed(1)} ×</text>`
+  <text class="value end" x="${WIDTH - 28}" y="${y + 4.5}">${times.toFixed(1)} ×</text>`
   })
   const legend = (['bare', 'strand', 'usual'] as const).map((kind, n) => {
     const at = PLOT.left + n * 150
@@ -88,6 +90,6 @@ function svg(rows: readonly Costs[], captions: readonly string[]): string {
 `
 }
 
-function dot(kind: Exclude<keyof Costs, 'work'>, x: string, y: number): string {
+function dot(kind: 'strand' | 'usual' | 'bare', x: string, y: number): string {
   return `<circle class="${kind}" cx="${x}" cy="${y}" r="${kind === 'bare' ? 5 : 6.5}"/>`
 }

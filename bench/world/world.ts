@@ -133,12 +133,8 @@ function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' 
     const game_id = String(FIRST_GAME + 37 * index)
     const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? other : null
     const name = `Tidefall ${index + 1}`
-    db.run('insert into games (id, name, name_normalized, organization_id) values (?, ?, ?, ?)', [
-      game_id,
-      name,
-      name.toLowerCase(),
-      owner,
-    ])
+    const game = [game_id, name, name.toLowerCase(), owner]
+    db.run('insert into games (id, name, name_normalized, organization_id) values (?, ?, ?, ?)', game)
     if (owner === null) continue
     const benefit_id = crypto.randomUUID()
     const benefit = [benefit_id, 'Coral lantern', owner, game_id]

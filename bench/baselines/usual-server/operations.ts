@@ -81,22 +81,18 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
 
   db.exec(LIVE_STREAMS)
   const live = (condition: string) =>
-    db.prepare(`select * from live_streams where ${condition} and (viewer_count, number) < (?, ?)
-      order by viewer_count desc, number desc limit ?`)
+    db.prepare(
+      `select * from live_streams where ${condition} order by viewer_count desc, number desc limit ?`,
+    )
   const [everyone, ofUsers] = [live('true'), live(`user_id ${IN_LIST}`)]
-  const toEnd = ({ after }: One, first: number) =>
-    after ? [...readCursor(after), first + 1] : [Number.MAX_SAFE_INTEGER, 0, first + 1]
-  const answerStreams = (rows: Row[], first: number) =>
-    toPage(rows, first, ['viewer_count', 'number'], row => {
-      const thumbnail_url = `${publicUrl}/images/channels/${row.user_id}-{width}x{height}.png`
-      return Object.assign(row, { type: 'live', thumbnail_url, tag_ids: [], tags: JSON.parse(row.tags) })
-    })
   const getStreams: Operation = ({ query }) => {
     const { user_id } = query as Many
     const { first = user_id ? 100 : 20 } = query as One
-    const end = toEnd(query as One, first)
-    const rows = user_id ? all(ofUsers, JSON.stringify(user_id), ...end) : all(everyone, ...end)
-    return answerStreams(rows, first)
+    const rows = user_id ? all(ofUsers, JSON.stringify(user_id), first + 1) : all(everyone, first + 1)
+    return toPage(rows, first, ['viewer_count', 'number'], row => {
+      const thumbnail_url = `${publicUrl}/images/channels/${row.user_id}-{width}x{height}.png`
+      return Object.assign(row, { type: 'live', thumbnail_url, tag_ids: [], tags: JSON.parse(row.tags) })
+    })
   }
 
   const currentKey = db.prepare(
