@@ -36,8 +36,8 @@ export function requestBytes(url: string, request: BenchRequest): Buffer {
 /** One request outside of the load. Throws unless it is answered with 2xx. */
 export async function ask({ url }: { readonly url: string }, request: BenchRequest): Promise<Buffer> {
   const { method = 'GET', path, body } = request
-  const content = body === undefined ? {} : { body: JSON.stringify(body) }
-  const answer = await fetch(url + path, { method, headers: headersOf(request), ...content })
+  const content = body === undefined ? null : JSON.stringify(body)
+  const answer = await fetch(url + path, { method, headers: headersOf(request), body: content })
   const bytes = Buffer.from(await answer.arrayBuffer())
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${bytes}`)
   return bytes

@@ -13,8 +13,7 @@ const TICK_MILLISECONDS = 10
 
 /** 30 pictures a second, a key frame every two seconds, and sound. */
 export class Publishers {
-  readonly #all: { readonly client: RtmpClient; readonly began: number; pictures: number; sounds: number }[] =
-    []
+  readonly #all: { client: RtmpClient; began: number; pictures: number; sounds: number }[] = []
   readonly #keyFrame: Buffer
   readonly #frame: Buffer
   readonly #sound = AAC.frame(SOUND_BYTES)

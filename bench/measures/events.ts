@@ -94,7 +94,7 @@ function startTrial(strand: Served, { callers, liveIds, appToken, secrets }: Ben
     }
     return promise
   }
-  /** To a webhook of its own, if not to a WebSocket of a user. */
+  /** To a new webhook, or to a WebSocket of a user. */
   const subscribe = async (broadcaster_user_id: string, token = appToken, socket?: object) => {
     const callback = `http://127.0.0.1:${receiver.port}/${crypto.randomUUID()}`
     const transport = socket ?? { method: 'webhook', callback, secret: 'a secret of tides' }

@@ -65,12 +65,12 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
     if (row === undefined) throw failure(404)
     return row
   }
+  /** Commits in any case: what is refused has written nothing. */
   const inTransaction = (work: () => object): object => {
     db.exec('begin immediate')
     try {
       return work()
     } finally {
-      // What is refused has written nothing.
       db.exec('commit')
     }
   }
