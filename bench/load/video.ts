@@ -113,7 +113,8 @@ export class HlsViewers {
       for (const [sequence, part] of listed) {
         if (sequence < lastSequence || (sequence === lastSequence && part <= lastPart)) continue
         const { pathname } = new URL(`${sequence}.${part}.m4s`, this.#playlist)
-        this.total.bytes += (await this.#ask(connection, pathname)).bytes.length
+        const { bytes } = await this.#ask(connection, pathname)
+        this.total.bytes += bytes.length
       }
       last = listed.at(-1) ?? last
     }

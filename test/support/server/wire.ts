@@ -10,7 +10,10 @@ export interface RawAnswer {
 /** One connection, byte by byte. */
 export class Wire {
   readonly #socket: Socket
-  #received = Buffer.alloc(0)
+  #chunks: Uint8Array[] = []
+  #received = 0
+  /** Of the answer that is being received; chunks of large ones are joined once. */
+  #expected = 0
   #closed = false
   #wake: () => void = () => undefined
 
@@ -18,8 +21,9 @@ export class Wire {
     this.#socket = socket
     socket.setNoDelay(true)
     socket.on('data', (chunk: Uint8Array) => {
-      this.#received = Buffer.concat([this.#received, chunk])
-      this.#wake()
+      this.#chunks.push(chunk)
+      this.#received += chunk.length
+      if (this.#received >= this.#expected) this.#wake()
     })
     const onEnd = () => {
       this.#closed = true
@@ -61,9 +65,12 @@ export class Wire {
   }
 
   #take(head: boolean): RawAnswer | undefined {
-    const end = this.#received.indexOf('\r\n\r\n')
+    if (this.#received < this.#expected) return undefined
+    const received = Buffer.concat(this.#chunks)
+    this.#chunks = [received]
+    const end = received.indexOf('\r\n\r\n')
     if (end < 0) return undefined
-    const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n')
+    const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
     const headers = new Map(
       lines.map(line => [
         line.slice(0, line.indexOf(':')).toLowerCase(),
@@ -72,9 +79,12 @@ export class Wire {
     )
     const status = Number(statusLine.split(' ')[1])
     const length = head || status < 200 ? 0 : Number(headers.get('content-length') ?? 0)
-    if (this.#received.length < end + 4 + length) return undefined
-    const bytes = this.#received.subarray(end + 4, end + 4 + length)
-    this.#received = this.#received.subarray(end + 4 + length)
+    this.#expected = end + 4 + length
+    if (received.length < this.#expected) return undefined
+    const bytes = received.subarray(end + 4, this.#expected)
+    this.#chunks = [received.subarray(this.#expected)]
+    this.#received -= this.#expected
+    this.#expected = 0
     return {
       status,
       headers,
