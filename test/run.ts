@@ -120,6 +120,7 @@ const SLOW = {
     'build/package',
     'cli/failing-workers',
     'cli/transfer',
+    'deploy/proxies',
     'disk/planted-bugs',
     'events/kill',
     'events/receivers',
@@ -132,12 +133,13 @@ const SLOW = {
     'site/every-page',
     'site/odd-fields',
     'site/pictures',
+    'site/watch',
     'store/both-stores',
   ],
 }
 
-/** They count what is late, so they run after all others, one at a time. */
-const ALONE = [
+/** They count what is late, so they run after all others, two at a time: most of them wait for what they watch. */
+const LATE = [
   'cli/workers',
   'deploy/proxies',
   'deploy/rolling-upgrade',
@@ -266,11 +268,11 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
 }
 
 // More than there are cores, because many tests wait for a process, a clock or a connection.
-const together = files.filter(file => !ALONE.includes(file))
-const alone = files.filter(file => ALONE.includes(file))
+const together = files.filter(file => !LATE.includes(file))
+const late = files.filter(file => LATE.includes(file))
 const runs: { code: number; report: string }[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + 2))
-if (alone.length > 0) runs.push(await runFiles(alone, 1))
+if (late.length > 0) runs.push(await runFiles(late, 2))
 await postgres?.stop()
 
 const count = (word: string) =>
