@@ -1,7 +1,8 @@
 /** Every kind of work, what it is compared with, and the goals. */
+import { LANGUAGES } from '../src/demo/names.ts'
 import { SeededRandom } from '../src/kit/random.ts'
 import type { BenchRequest } from './load/http.ts'
-import type { BenchWorld } from './world/world.ts'
+import { type BenchWorld, drawGame, FOLLOWED_LIVE } from './world/world.ts'
 
 /** What a scenario is compared with, and the units of results. */
 export const BASELINES = {
@@ -43,6 +44,21 @@ const ENTITLEMENT_PAGES = 100
 const DROPS = '/helix/entitlements/drops'
 
 const hasItems = (count: number) => (answer: Answer) => answer.data?.length === count
+
+/** Games that are drawn by how many play them; those with a full page, for each caller in turn. */
+async function drawGamePages({ callers }: BenchWorld, ask: AskServer): Promise<BenchRequest[]> {
+  const random = new SeededRandom(3)
+  const isFull = new Map<string, boolean>()
+  const pages: BenchRequest[] = []
+  while (pages.length < QUESTIONS) {
+    const filters = `game_id=${drawGame(random)}&language=${random.pick(LANGUAGES)}`
+    const path = `/helix/streams?${filters}&first=${PAGE}`
+    const token = callers[pages.length % callers.length]?.token ?? ''
+    if (!isFull.has(path)) isFull.set(path, hasItems(PAGE)(await ask({ path, token })))
+    if (isFull.get(path)) pages.push({ path, token })
+  }
+  return pages
+}
 
 /** The first pages of everything that the organization has, newest first. */
 async function walkEntitlements({ appToken: token }: BenchWorld, ask: AskServer): Promise<BenchRequest[]> {
@@ -109,12 +125,35 @@ export const scenarios: readonly Scenario[] = [
     isRight: hasItems(1),
   },
   {
+    name: 'get-streams-of-game',
+    work: 'GetStreams by game and language, token sent',
+    goals: READ,
+    prepare: drawGamePages,
+    isRight: hasItems(PAGE),
+  },
+  {
+    name: 'get-followed-streams',
+    work: 'GetFollowedStreams, 500 follows, 40 live',
+    goals: READ,
+    prepare: async ({ followers }) =>
+      followers.map(({ id, token }) => ({ path: `/helix/streams/followed?user_id=${id}`, token })),
+    isRight: hasItems(FOLLOWED_LIVE),
+  },
+  {
     name: 'get-stream-key',
     work: 'GetStreamKey',
     goals: READ_WITH_LEAST,
     prepare: async ({ callers }) =>
       callers.map(({ id, token }) => ({ path: `/helix/streams/key?broadcaster_id=${id}`, token })),
     isRight: hasItems(1),
+  },
+  {
+    name: 'get-stream-markers',
+    work: 'GetStreamMarkers, 20 of 200',
+    goals: READ,
+    prepare: async ({ marked }) =>
+      marked.map(({ id, token }) => ({ path: `/helix/streams/markers?user_id=${id}`, token })),
+    isRight: ({ data, pagination }) => data?.length === 1 && pagination?.cursor !== undefined,
   },
   {
     name: 'get-drops-entitlements-by-id',
@@ -160,14 +199,10 @@ export const scenarios: readonly Scenario[] = [
     name: 'create-stream-marker',
     work: 'CreateStreamMarker, durable',
     goals: WRITE,
-    prepare: async ({ callers }) =>
-      callers.slice(0, 64).map(({ id, token }) => {
-        return {
-          method: 'POST',
-          path: '/helix/streams/markers',
-          token,
-          body: { user_id: id, description: 'the jump' },
-        }
+    prepare: async ({ marked }) =>
+      marked.map(({ id, token }) => {
+        const body = { user_id: id, description: 'the jump' }
+        return { method: 'POST', path: '/helix/streams/markers', token, body }
       }),
     isRight: hasItems(1),
   },

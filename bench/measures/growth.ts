@@ -1,5 +1,4 @@
 /** The same work in a small world and in the one of the run: whether it gets slower because there is more of everything. */
-
 import type { Measure, Result } from '../bench.ts'
 import { loadOn } from '../load/wrk.ts'
 import { scenarios } from '../scenarios.ts'

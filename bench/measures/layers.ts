@@ -2,7 +2,6 @@
  * What the layers above the statement of a handler cost together: the difference in processor time between Strand and the
  * least server, which has none of them. A loop around each layer alone explains less than half of it.
  */
-
 import type { Measure, Result } from '../bench.ts'
 import { loadOn } from '../load/wrk.ts'
 import { scenarios } from '../scenarios.ts'

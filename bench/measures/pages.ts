@@ -1,5 +1,4 @@
 /** What a page of the site costs, rendered by the server as a visitor without cookies first gets it, and its cached parts. */
-
 import type { Measure, Result } from '../bench.ts'
 import { ask } from '../load/http.ts'
 import { loadOn } from '../load/wrk.ts'

@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
-import { ADJECTIVES, ANIMALS, LANGUAGES, TAGS, TITLES } from '../../src/demo/names.ts'
+import { ADJECTIVES, ANIMALS, LANGUAGES, MARKERS, TAGS, TITLES } from '../../src/demo/names.ts'
 import { KeyRing } from '../../src/kit/crypto/key-ring.ts'
+import type { SeededRandom } from '../../src/kit/random.ts'
 import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/sqlite.ts'
 
@@ -27,6 +28,12 @@ const MAX_BATCHES = 100
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
 const ROWS_PER_USER = 20
+const MARKED = 64
+const MARKERS_PER_VIDEO = 200
+/** They are not live, and follow each other and some who are. */
+const FOLLOWERS = 1000
+const FOLLOWED = 500
+export const FOLLOWED_LIVE = 40
 
 export type WorldSize = Readonly<{ streams: number; entitlements: number }>
 
@@ -46,6 +53,10 @@ export interface BenchWorld {
   readonly liveIds: readonly string[]
   /** Broadcasters of them with tokens. */
   readonly callers: readonly TokenHolder[]
+  /** Those of them whose videos have 200 markers each. */
+  readonly marked: readonly TokenHolder[]
+  /** They follow 500 channels of which 40 are live. */
+  readonly followers: readonly TokenHolder[]
   readonly appToken: string
   /** The organization of the app, and its benefits. */
   readonly organization: string
@@ -69,8 +80,11 @@ export async function makeWorld(folder: string, size: WorldSize): Promise<BenchW
   db.run('begin')
   const platform = fillPlatform(db)
   fillChannels(db, size.streams)
+  fillFollows(db, size.streams)
   fillEntitlements(db, size)
-  const liveIds = Array.from({ length: size.streams }, (_, n) => String(FIRST_ID + 7 * n))
+  const ids = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) => String(FIRST_ID + 7 * (from + n)))
+  const liveIds = ids(0, size.streams)
   fillStreamKeys(db, liveIds, new StreamKeys(new KeyRing([master])))
   const lifetimes = { user_seconds: TOKEN_SECONDS, refresh_seconds: TOKEN_SECONDS }
   const withToken = (id: string): TokenHolder => {
@@ -79,6 +93,7 @@ export async function makeWorld(folder: string, size: WorldSize): Promise<BenchW
   }
   // Others watch the first channel.
   const callers = liveIds.slice(1, Math.min(1 + MAX_CALLERS, size.streams / 2)).map(withToken)
+  const followers = ids(size.streams, FOLLOWERS).map(withToken)
   db.run('commit')
   for (const statement of setAside) db.run(statement)
   db.run('pragma wal_checkpoint(truncate)')
@@ -93,6 +108,8 @@ export async function makeWorld(folder: string, size: WorldSize): Promise<BenchW
     ...platform,
     liveIds,
     callers,
+    marked: callers.slice(0, MARKED),
+    followers,
     ...sampleEntitlements(db, size),
   }
 }
@@ -169,20 +186,44 @@ function fillStreamKeys(db: Sqlite, ids: readonly string[], keys: StreamKeys): v
   }
 }
 
+/** The first games are played by most, as everywhere: the n-th by about 1/n of the first's. */
+export const drawGame = (random: SeededRandom) =>
+  String(FIRST_GAME + 37 * (Math.floor(GAMES ** random.next()) - 1))
+
 /** Few channels have most of the viewers; the long tail has next to none, and many ties. */
 function fillChannels(db: Sqlite, live: number): void {
   const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
-  db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live)})
+  const all = numbers(live + FOLLOWERS)
+  db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${all})
     insert into users (id, login, display_name, display_name_normalized, created_at)
       select id, login, login, login, ${LONG_AGO} from named`)
   db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
     select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},
       ${GAME(`cast(pow(${GAMES}, ${RANDOM}) as integer) - 1`)}, ${pick(LANGUAGES)},
-      json_array(${pick(TAGS)}, ${pick(TAGS)}), 0, 1 from ${numbers(live)}`)
+      json_array(${pick(TAGS)}, ${pick(TAGS)}), 0, 1 from ${all}`)
   db.run(`insert into videos (id, user_id, created_at)
     select '9' || ${ID('n')}, ${ID('n')}, ${secondsAgo(between(60, 36_000))} from ${numbers(live)}`)
   db.run(`insert into streams (user_id, id, video_id, started_at, viewer_count)
     select user_id, '40' || user_id, id, created_at, cast(2 / (${RANDOM} + 0.00001) as integer) from videos`)
+  // Of the marked: the first channel is not a caller.
+  db.run(`insert into video_markers (id, video_id, position_seconds, description, created_at)
+    select lower(hex(randomblob(16))), '9' || ${ID(`1 + n / ${MARKERS_PER_VIDEO}`)},
+      15 * (n % ${MARKERS_PER_VIDEO}), ${pick(MARKERS)}, ${secondsAgo('86400')} from ${numbers(MARKED * MARKERS_PER_VIDEO)}`)
+}
+
+/** With the counts that triggers would make. */
+function fillFollows(db: Sqlite, live: number): void {
+  const [follower, place] = [`n / ${FOLLOWED}`, `n % ${FOLLOWED}`]
+  const followed = `iif(${place} < ${FOLLOWED_LIVE}, (7 * (${follower}) + 131 * (${place})) % ${live},
+    ${live} + (${follower} + 13 * (${place})) % ${FOLLOWERS})`
+  db.run(`insert into follows (user_id, broadcaster_id, followed_at)
+    select ${ID(`${live} + ${follower}`)}, ${ID(followed)}, ${secondsAgo(between(1, 400 * 86_400))}
+    from ${numbers(FOLLOWERS * FOLLOWED)}`)
+  db.run(`insert into follow_counts (user_id, following, followers)
+    select id, sum(following), sum(followers) from (
+      select user_id as id, 1 as following, 0 as followers from follows
+      union all select broadcaster_id, 0, 1 from follows
+    ) group by id`)
 }
 
 /** Nine of ten belong to the app's organization; in order of time, as they would have been granted. */

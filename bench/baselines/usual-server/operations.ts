@@ -15,7 +15,8 @@ type Operation = (request: UsualRequest) => object
 
 type Dictionary<Names extends string, Value> = Readonly<Partial<Record<Names, Value>>>
 /** What schemas have checked. */
-type One = Dictionary<'user_id' | 'broadcaster_id' | 'game_id' | 'after', string> & { first?: number }
+type Filters = Dictionary<'user_id' | 'broadcaster_id' | 'game_id' | 'language', string>
+type One = Filters & { after?: string; first?: number }
 type Many = Dictionary<'id' | 'user_id' | 'broadcaster_id', string[]>
 type Body = Record<'user_id' | 'description' | 'fulfillment_status', string> & { entitlement_ids: string[] }
 /** The columns that code looks at. */
@@ -27,13 +28,14 @@ type Row = Readonly<Names & Texts & Counts & Times>
 
 export const failure = (statusCode: number) => Object.assign(new Error('refused'), { statusCode })
 
-/** What is live in one table with its indexes, as a team would keep it beside its users and channels. */
+/** What is live in one table with an index for each filter, as a team would keep it beside its users and channels. */
 const LIVE_STREAMS = `create table live_streams as
     select cast(s.id as integer) as number, s.id, s.user_id, u.login as user_login, u.display_name as user_name,
       c.game_id, g.name as game_name, c.title, s.viewer_count, s.started_at, c.language, c.tags, c.is_mature
     from streams s join users u on u.id = s.user_id join channels c on c.user_id = u.id join games g on g.id = c.game_id;
   create unique index live_of_user on live_streams (user_id);
   create index live on live_streams (viewer_count, number);
+  create index live_of_game on live_streams (game_id, language, viewer_count, number);
   pragma analysis_limit = 1000;
   analyze`
 const IN_LIST = 'in (select value from json_each(?))'
@@ -80,19 +82,29 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
   }
 
   db.exec(LIVE_STREAMS)
-  const live = (condition: string) =>
+  const live = (condition: string, from = 'live_streams') =>
     db.prepare(
-      `select * from live_streams where ${condition} order by viewer_count desc, number desc limit ?`,
+      `select live_streams.* from ${from} where ${condition} order by viewer_count desc, number desc limit ?`,
     )
   const [everyone, ofUsers] = [live('true'), live(`user_id ${IN_LIST}`)]
-  const getStreams: Operation = ({ query }) => {
-    const { user_id } = query as Many
-    const { first = user_id ? 100 : 20 } = query as One
-    const rows = user_id ? all(ofUsers, JSON.stringify(user_id), first + 1) : all(everyone, first + 1)
-    return toPage(rows, first, ['viewer_count', 'number'], row => {
+  const ofGame = live('game_id = ? and language = ?')
+  const ofFollowed = 'follows f cross join live_streams on live_streams.user_id = broadcaster_id'
+  const followed = live('f.user_id = ?', ofFollowed)
+  const answerStreams = (rows: Row[], first: number) =>
+    toPage(rows, first, ['viewer_count', 'number'], row => {
       const thumbnail_url = `${publicUrl}/images/channels/${row.user_id}-{width}x{height}.png`
       return Object.assign(row, { type: 'live', thumbnail_url, tag_ids: [], tags: JSON.parse(row.tags) })
     })
+  const getStreams: Operation = ({ query }) => {
+    const { user_id } = query as Many
+    const { game_id, language, first = user_id ? 100 : 20 } = query as One
+    if (user_id) return answerStreams(all(ofUsers, JSON.stringify(user_id), first + 1), first)
+    if (game_id && language) return answerStreams(all(ofGame, game_id, language, first + 1), first)
+    return answerStreams(all(everyone, first + 1), first)
+  }
+  const getFollowedStreams: Operation = request => {
+    const { user_id, first = 100 } = request.query as One
+    return answerStreams(all(followed, requireOwn(user_id, request), first + 1), first)
   }
 
   const currentKey = db.prepare(
@@ -108,6 +120,28 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
     decipher.setAAD(Buffer.from(`${id}/${version}`)).setAuthTag(bytes.subarray(-16))
     const stream_key = decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
     return { data: [{ stream_key }] }
+  }
+
+  const latestVideo = db.prepare(
+    `select v.id, u.login, u.display_name from videos v join users u on u.id = v.user_id
+     where v.id = coalesce((select video_id from streams where user_id = ?1),
+       (select id from videos where user_id = ?1 and ended_at is not null order by ended_at desc, id desc limit 1))`,
+  )
+  const findMarkers = db.prepare(
+    `select id, created_at, description, position_seconds from video_markers
+     where video_id = ? order by position_seconds, id limit ?`,
+  )
+  const getStreamMarkers: Operation = request => {
+    const { user_id, first = 20 } = request.query as One
+    const video = one(latestVideo, requireOwn(user_id, request))
+    const rows = all(findMarkers, video.id, first + 1)
+    const { data: markers, pagination } = toPage(rows, first, ['position_seconds', 'id'], row => {
+      const [minutes, seconds] = [Math.floor(row.position_seconds / 60), row.position_seconds % 60]
+      const url = `${publicUrl}/videos/${video.id}?t=${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}s`
+      return Object.assign(row, { url, URL: url })
+    })
+    const names = { user_id, user_login: video.login, user_name: video.display_name }
+    return { data: [{ ...names, videos: [{ video_id: video.id, markers }] }], pagination }
   }
 
   const findStream = db.prepare(
@@ -208,7 +242,7 @@ export function createOperations(db: DatabaseSync, { masterKeys, publicUrl }: Us
       return Object.assign(channel, { tags: JSON.parse(channel.tags), content_classification_labels })
     })
   }
-  const ofStreams = { getStreams, getStreamKey }
+  const ofStreams = { getStreams, getFollowedStreams, getStreamKey, getStreamMarkers }
   const ofOthers = { createStreamMarker, getDropsEntitlements, updateDropsEntitlements, getUsers }
   return { ...ofStreams, ...ofOthers, getChannelInformation }
 }

@@ -21,7 +21,10 @@ const stream = object({
   viewer_count: whole,
   is_mature: flag,
 })
+const key = object({ stream_key: text })
 const marker = { ...fields(text, 'id created_at description'), position_seconds: whole }
+const video = object({ video_id: text, markers: list(object({ ...marker, ...fields(text, 'url URL') })) })
+const markers = object({ ...fields(text, 'user_id user_login user_name'), videos: list(video) })
 const times = 'timestamp last_updated updated_at'
 const entitlement = object(fields(text, `id benefit_id user_id game_id fulfillment_status ${times}`))
 const images = 'profile_image_url offline_image_url'
@@ -50,13 +53,10 @@ const [user_id, game_id, broadcaster_id, ids] = [id, id, id, list(id, 100)]
 const DROPS = '/helix/entitlements/drops'
 
 export const ROUTES = {
-  getStreams: read('/helix/streams', { ...page, user_id: ids }, [], stream),
-  getStreamKey: read(
-    '/helix/streams/key',
-    { broadcaster_id },
-    ['broadcaster_id'],
-    object({ stream_key: text }),
-  ),
+  getStreams: read('/helix/streams', { ...page, user_id: ids, game_id, language: text }, [], stream),
+  getFollowedStreams: read('/helix/streams/followed', { ...page, user_id }, ['user_id'], stream),
+  getStreamKey: read('/helix/streams/key', { broadcaster_id }, ['broadcaster_id'], key),
+  getStreamMarkers: read('/helix/streams/markers', { ...page, user_id }, ['user_id'], markers),
   createStreamMarker: write('POST', '/helix/streams/markers', newMarker, object(marker)),
   getDropsEntitlements: read(DROPS, { ...page, id: list(uuid, 100), user_id, game_id }, [], entitlement),
   updateDropsEntitlements: write('PATCH', DROPS, update, object({ status: text, ids: list(text) })),
