@@ -31,7 +31,7 @@ const ROWS_PER_USER = 20
 const MARKED = 64
 const MARKERS_PER_VIDEO = 200
 /** They are not live, and follow each other and some who are. */
-const FOLLOWERS = 1000
+const FOLLOWERS = 500
 const FOLLOWED = 500
 export const FOLLOWED_LIVE = 40
 
