@@ -58,14 +58,20 @@ export function followReader({ field, clear, first }: FilterField): () => void {
   )
 
   const place = new Place(rail)
+  const entries = [...document.querySelectorAll('.reference [data-words]')]
+  /** What lies where people read. A change of the filter can bring several entries there, and take some away again. */
+  const inSight = new Set<Element>()
   const observer = new IntersectionObserver(
     changes => {
-      const read = changes.find(({ isIntersecting }) => isIntersecting)?.target
+      for (const { target, isIntersecting } of changes)
+        if (isIntersecting) inSight.add(target)
+        else inSight.delete(target)
+      const read = entries.find(entry => inSight.has(entry))
       if (read !== undefined) place.mark(read.id, narrow.matches)
     },
     { rootMargin: '-10% 0px -80% 0px' },
   )
-  for (const entry of document.querySelectorAll('.reference [data-words]')) observer.observe(entry)
+  for (const entry of entries) observer.observe(entry)
   return () => {
     ended.abort()
     observer.disconnect()
