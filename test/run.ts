@@ -205,6 +205,7 @@ const LONG = [
   'store/campaign-kills',
   'store/follow-counts',
   'store/kill',
+  'store/long-audit',
   'store/migration-under-load',
   'store/older-timeline',
   'store/partitioned-by-hand',
