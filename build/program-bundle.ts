@@ -45,7 +45,9 @@ export function bundleThreads(root: string, out: string): Promise<void> {
 /** What the executable is built from: the same entries, with the site's scripts and style sheets in it. */
 export async function executableEntries(
   root: string,
-): Promise<Pick<Bun.BuildConfig, 'banner' | 'define' | 'entrypoints' | 'naming' | 'plugins' | 'target'>> {
+): Promise<
+  Pick<Bun.BuildConfig, 'banner' | 'define' | 'entrypoints' | 'jsx' | 'naming' | 'plugins' | 'target'>
+> {
   return {
     ...entries(root, ['main.ts', ...THREADS]),
     banner: `const ${FOLDER} = import.meta.dir;`,
@@ -77,6 +79,8 @@ function entries(root: string, files: readonly string[]) {
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     define: { __dirname: FOLDER },
+    // Calls for developers have four arguments more, which nothing reads.
+    jsx: { development: false },
   } as const
 }
 
