@@ -1,49 +1,17 @@
 /** A primary whose timeline is older than that of the one before: a failover was undone, or it has not noticed one. */
 import { describe, expect, test } from 'bun:test'
-import { SQL } from 'bun'
-import { createLog } from '../../src/kit/telemetry/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
-import { createStore, type Store } from '../../src/store/store.ts'
-import { createStorePlace, engines } from '../support/server.ts'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
 import { freePort } from '../support/store/postgres.ts'
 import { anyStreamKey } from '../support/store/stores.ts'
+import { openClaiming } from './claimed-timeline.ts'
 
 /** The rule waits ten seconds, and probes every second. */
 const DECIDED_WITHIN_MILLISECONDS = 60_000
 const TIMEOUT_MILLISECONDS = 90_000
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const author = { actor: 'operator', operation: 'Test', chain: 'operator', at: '2026-03-01T12:00:00.000Z' }
-
-/** A server that claims the timeline that the table `claimed` has, because its functions come before those of PostgreSQL. */
-async function openClaiming(timeline: number, moreHosts: readonly string[] = []) {
-  const place = await createStorePlace('postgres')
-  const url = new URL(place.databaseUrl as string)
-  const direct = new SQL(url.href, { max: 1 })
-  await direct.unsafe('create schema claims')
-  await direct.unsafe('create table claims.claimed (timeline integer)')
-  await direct.unsafe(`create function claims.pg_walfile_name(pg_lsn) returns text language sql as
-    $$ select lpad(to_hex(timeline), 8, '0') || '0000000000000001' from claims.claimed $$`)
-  await direct.unsafe(`insert into claims.claimed values (${timeline})`)
-  await direct.unsafe(`alter database ${url.pathname.slice(1)} set search_path = claims, public, pg_catalog`)
-  const lines: { level: string; msg: string; reason?: string }[] = []
-  const log = createLog({ level: 'info', readable: false, write: line => lines.push(JSON.parse(line)) })
-  const hosts = [url.host, ...moreHosts].join(',')
-  const store = createStore(
-    await openPostgresEngine(url.href.replace(url.host, hosts), { connections: 4, pooled: false, log }),
-  )
-  return {
-    store,
-    direct,
-    lines,
-    claim: (next: number) => direct.unsafe(`update claims.claimed set timeline = ${next}`),
-    close: async () => {
-      await store.close()
-      await direct.close()
-      await place.remove()
-    },
-  }
-}
 
 const isReadable = async (store: Store) =>
   store.facts.find('test').then(

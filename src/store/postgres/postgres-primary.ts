@@ -36,6 +36,7 @@ const MAX_WAIT_MILLISECONDS = 1000
  * does not answer.
  */
 const NOTICED_MILLISECONDS = PROBE_TIMEOUT_MILLISECONDS + PROBE_INTERVAL_MILLISECONDS + 200
+const TOO_SOON = 'the server has become the primary, and is used when every node has noticed, within seconds'
 /** How often a primary that is refused is reported. */
 const REFUSAL_REPORT_MILLISECONDS = 60_000
 
@@ -51,6 +52,8 @@ export class Primary {
   #timeline = 0
   /** The writes that this process has acknowledged on the current timeline. */
   #acknowledged = new Acknowledged()
+  /** The newest timeline that was found, and when. */
+  #promoted: { readonly timeline: number; readonly foundAt: number } | undefined
   /** Since when the only primary has an older timeline. */
   #olderSince: number | undefined
   #refusalReportedAt = Number.NEGATIVE_INFINITY
@@ -184,14 +187,14 @@ export class Primary {
     const host = hostIn(url)
     if (this.#pools?.host === host && timeline === this.#timeline) return
     this.#dropPools()
+    if (this.#timeline > 0 && timeline > this.#timeline && this.#isTooSoon(timeline)) {
+      assertDefined(this.#probes[best], 'the probe of a server').reason = TOO_SOON
+      return
+    }
     this.#logPrimary({ host, timeline })
-    const isFailover = this.#timeline > 0 && timeline !== this.#timeline
     if (timeline !== this.#timeline) this.#acknowledged = new Acknowledged()
     this.#timeline = timeline
     this.#olderSince = undefined
-    // Until then another node may still show what the old primary has, and would not see what is written to the new one.
-    if (isFailover) await Bun.sleep(NOTICED_MILLISECONDS)
-    if (this.#closed) return
     this.#isOpening = true
     this.#pools = await openPools(url, this.#options, () => {
       this.#connectionsRefused += 1
@@ -200,6 +203,16 @@ export class Primary {
     })
     this.#waiting.resolve(this.#pools)
     this.#found += 1
+  }
+
+  /**
+   * Whether another node may not have noticed the failover yet: it would show what the old primary has, and not what is
+   * written to the new one.
+   */
+  #isTooSoon(timeline: number): boolean {
+    const now = performance.now()
+    if (this.#promoted?.timeline !== timeline) this.#promoted = { timeline, foundAt: now }
+    return now - this.#promoted.foundAt < NOTICED_MILLISECONDS
   }
 
   /** Whether to use a primary with an older timeline; if not, reports what to do. */
