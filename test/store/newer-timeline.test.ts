@@ -10,7 +10,7 @@ const NOTICED_MILLISECONDS = 2000
 const isChange = ({ msg }: { msg: string }) => msg === 'the PostgreSQL primary changed'
 
 describe.skipIf(!engines.includes('postgres'))('a primary with a newer timeline', () => {
-  test('is used when every node has had time to notice it, and until then the reason is told', async () => {
+  test('is used when every node has had time to notice it, and a refusal until then states why', async () => {
     const { store, lines, claim, close } = await openClaiming(2)
     const read = () => store.facts.find('test').catch((error: unknown) => error)
     expect(await read()).toBeUndefined()
