@@ -19,16 +19,10 @@ const STYLE = `
       svg { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117; --line: #3a424c; --strand: #3fc7bb; --usual: #f0935a }
     }
     text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: var(--ink) }
-    .title { font-size: 17px; font-weight: 600 }
-    .quiet { fill: var(--soft) }
-    .middle { text-anchor: middle }
-    .end { text-anchor: end }
-    .value { font-weight: 600 }
-    .paper { fill: var(--paper) }
-    line { stroke: var(--line) }
-    .gap { stroke-width: 3; stroke-linecap: round }
-    .strand { fill: var(--strand) }
-    .usual { fill: var(--usual) }
+    .title { font-size: 17px; font-weight: 600 } .quiet { fill: var(--soft) } .value { font-weight: 600 }
+    .middle { text-anchor: middle } .end { text-anchor: end } .paper { fill: var(--paper) }
+    line { stroke: var(--line) } .gap { stroke-width: 3; stroke-linecap: round }
+    .strand { fill: var(--strand) } .usual { fill: var(--usual) }
     .bare { fill: var(--paper); stroke: var(--soft); stroke-width: 2 }`
 
 type Costs = Readonly<{ work: string; times: number } & Record<'strand' | 'usual' | 'bare', number>>

@@ -31,13 +31,8 @@ export function publish(plan: Plan, measured: readonly (readonly [Measure, reado
   showInReadme(HOME, 'goals', goalTable(Object.values(all).flatMap(each => each.results)))
   showInReadme(HOME, 'operations', operationTable(all))
   const compared = Object.values(all).filter(each => each.results.some(isComparison))
-  const chart = join(HOME, '../docs/charts/requests.svg')
-  if (compared[0])
-    drawChart(
-      chart,
-      compared.flatMap(each => each.results),
-      compared[0],
-    )
+  const inChart = compared.flatMap(each => each.results)
+  if (compared[0]) drawChart(join(HOME, '../docs/charts/requests.svg'), inChart, compared[0])
 }
 
 /** Whether a row is an operation beside one of its baselines. */
@@ -92,11 +87,10 @@ function operationTable(runs: Runs): string {
     const slowest = [strand, against].map(each => each?.p99.toFixed(1)).join(' / ')
     return [work, microseconds(strand?.cost ?? 0), ...costs, ...ratios, rates, slowest]
   })
-  const head = ['Operation', 'Strand, µs', 'usual', 'least', 'bare', 'times usual', 'of least', 'of bare']
-  const table = toTable([...head, 'requests/s, Strand / usual', 'p99, ms'], lines)
-  return lines.length === 0
-    ? ''
-    : `${[...new Set(heads)].join('. ')}; load average up to ${load}.\n\n${table}`
+  const columns = ['Operation', 'Strand, µs', 'usual', 'least', 'bare', 'times usual', 'of least', 'of bare']
+  const table = toTable([...columns, 'requests/s, Strand / usual', 'p99, ms'], lines)
+  const head = `${[...new Set(heads)].join('. ')}; load average up to ${load}.`
+  return lines.length === 0 ? '' : `${head}\n\n${table}`
 }
 
 const spreadOf = ({ spread }: Result) => (spread ? ` (${spread.map(end => end.toFixed(2)).join('–')})` : '')

@@ -5,3 +5,8 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+/** What rounds gave: their median, the lowest and the highest. */
+export const ofRounds = (values: readonly number[]) => {
+  return { value: median(values), spread: [Math.min(...values), Math.max(...values)] as const }
+}

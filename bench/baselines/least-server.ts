@@ -8,10 +8,10 @@
 import { Cursors } from '../../src/http/endpoint/cursor.ts'
 import { commonHeaders } from '../../src/http/responses/response-headers.ts'
 import { KeyRing, parseMasterKeys } from '../../src/kit/crypto/key-ring.ts'
-import { updateDropsEntitlements } from './least/entitlement-update.ts'
 import { knowCallers, type LeastOperation, openReader } from './least/operation.ts'
 import * as rows from './least/rows.ts'
 import { getStreams } from './least/streams.ts'
+import { createStreamMarker, updateDropsEntitlements } from './least/writes.ts'
 
 export interface LeastPlan {
   /** Its method and path. */
@@ -28,6 +28,7 @@ const OPERATIONS: Readonly<Record<string, LeastOperation>> = {
   'GET /helix/streams/key': rows.getStreamKey,
   'GET /helix/entitlements/drops': rows.getDropsEntitlements,
   'PATCH /helix/entitlements/drops': updateDropsEntitlements,
+  'POST /helix/streams/markers': createStreamMarker,
   'GET /helix/users': rows.getUsers,
   'GET /helix/channels': rows.getChannelInformation,
 }

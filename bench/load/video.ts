@@ -105,9 +105,8 @@ export class HlsViewers {
     while (!this.#isOver) {
       const next = last === undefined ? '' : `?_HLS_msn=${last[0]}&_HLS_part=${last[1] + 1}`
       const playlist = (await this.#ask(connection, this.#playlist.pathname + next)).text
-      const listed = [...playlist.matchAll(PART)].map(
-        ([, sequence, part]) => [Number(sequence), Number(part)] as const,
-      )
+      const parts = [...playlist.matchAll(PART)]
+      const listed = parts.map(([, sequence, part]) => [Number(sequence), Number(part)] as const)
       // Of the first playlist only the last part.
       const [lastSequence = -1, lastPart = -1] = last ?? listed.at(-2) ?? []
       for (const [sequence, part] of listed) {

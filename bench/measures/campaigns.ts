@@ -15,7 +15,7 @@ import { ALL_CORES, type Served } from '../load/processes.ts'
 import { processorSecondsOf } from '../load/usage.ts'
 import { loadOn } from '../load/wrk.ts'
 import { whole } from '../report.ts'
-import { median } from '../statistics.ts'
+import { median, ofRounds } from '../statistics.ts'
 import { type BenchWorld, SMALLEST } from '../world/world.ts'
 import { compareCosts, inTurns } from './compare.ts'
 
@@ -66,10 +66,9 @@ async function addCampaign({ storeFile, benefits, organization, liveIds, callers
     callers.map(({ id: user_id }) => store.commands.addWatchedMinutes({ campaign_id, user_id, add, now })),
   )
   await store.close()
+  const claim = { method: 'POST', path: '/drops/claims' } as const
   return drops.flatMap(({ id: drop_id }) =>
-    callers.map(({ token }): BenchRequest => {
-      return { method: 'POST', path: '/drops/claims', token, body: { drop_id } }
-    }),
+    callers.map(({ token }) => ({ ...claim, token, body: { drop_id } })),
   )
 }
 
@@ -100,11 +99,8 @@ async function measureHeartbeats(bench: Bench, world: BenchWorld): Promise<Resul
   for (const server of [strand, bare]) await server.stop()
   // The generator is the limit of the bare server, so the rate is what the goal is about; processor time stands beside it.
   const ratios = ofStrand.map(({ perSecond }, n) => perSecond / (ofBare[n]?.perSecond ?? Number.NaN))
-  return {
-    ...compareCosts('Heartbeats of viewers who earn', ofStrand, ofBare, 'of the rate of the bare server'),
-    value: median(ratios),
-    spread: [Math.min(...ratios), Math.max(...ratios)],
-  }
+  const [work, unit] = ['Heartbeats of viewers who earn', 'of the rate of the bare server']
+  return { ...compareCosts(work, ofStrand, ofBare, unit), ...ofRounds(ratios) }
 }
 
 /** No claim is sent twice. */

@@ -4,7 +4,7 @@ import { ask, type BenchRequest, type Load } from '../load/http.ts'
 import type { Served } from '../load/processes.ts'
 import { type LoadedServer, loadOn } from '../load/wrk.ts'
 import { BASELINES, type Baseline, type Scenario } from '../scenarios.ts'
-import { median } from '../statistics.ts'
+import { median, ofRounds } from '../statistics.ts'
 import type { BenchWorld } from '../world/world.ts'
 
 const SAMPLED_ANSWERS = 50
@@ -32,8 +32,7 @@ export function compareCosts(
     const other = against[n]?.cost ?? Number.NaN
     return compared === 'cost' ? cost / other : other / cost
   })
-  const spread = [Math.min(...ratios), Math.max(...ratios)] as const
-  return { work, value: median(ratios), unit, spread, strand: medians(strand), against: medians(against) }
+  return { work, unit, ...ofRounds(ratios), strand: medians(strand), against: medians(against) }
 }
 
 function medians(rounds: readonly LoadResult[]): LoadResult {

@@ -18,6 +18,7 @@ const MARKERS = '/helix/streams/markers'
 function requestsIn({ client, broadcaster, users }: World, held: readonly string[]) {
   const [app, own] = [{ token: client.app_token }, { token: broadcaster.token }]
   const me = broadcaster.id
+  const mark = { user_id: me, description: 'jump' }
   const login = new URLSearchParams({ client_id: client.id, client_secret: client.secret })
   const update = (fulfillment_status: string): BenchRequest => {
     return { method: 'PATCH', path: DROPS, ...app, body: { entitlement_ids: held, fulfillment_status } }
@@ -29,9 +30,7 @@ function requestsIn({ client, broadcaster, users }: World, held: readonly string
     SearchChannels: [{ path: '/helix/search/channels?query=a', ...app }],
     GetStreamMarkers: [{ path: `${MARKERS}?user_id=${me}`, ...own }],
     'GetDropsEntitlements, page of 20': [{ path: `${DROPS}?first=20`, ...app }],
-    CreateStreamMarker: [
-      { method: 'POST', path: MARKERS, ...own, body: { user_id: me, description: 'jump' } },
-    ],
+    CreateStreamMarker: [{ method: 'POST', path: MARKERS, ...own, body: mark }],
     'UpdateDropsEntitlements, 20 ids': [update('FULFILLED'), update('CLAIMED')],
     // The last: a client has a limited number of tokens, so new ones end those above.
     CreateToken: [{ method: 'POST', path: `/oauth2/token?grant_type=client_credentials&${login}` }],

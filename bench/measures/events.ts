@@ -76,12 +76,8 @@ function startTrial(strand: Served, { callers, liveIds, appToken, secrets }: Ben
     JSON.parse((await ask(strand, request)).toString())
   const change = (id: string) => {
     const body = { title: String(performance.now()) }
-    return ask(strand, {
-      method: 'PATCH',
-      path: `/control/channels/${id}`,
-      token: secrets.operatorToken,
-      body,
-    })
+    const [path, token] = [`/control/channels/${id}`, secrets.operatorToken]
+    return ask(strand, { method: 'PATCH', path, token, body })
   }
   const openSocket = () => {
     const socket = new WebSocket(`${strand.url.replace('http', 'ws')}/ws`)

@@ -2,12 +2,12 @@
  * Reads of 100 ids on ever more connections, each of which asks again as soon as it has an answer. With twenty times the
  * connections that saturate the server, it must still do nearly as much, and refusals and health checks must stay quick.
  */
-import { copyStore, type Measure, type Result } from '../bench.ts'
+import { copyStore, type Measure } from '../bench.ts'
 import { ask, type BenchRequest, send } from '../load/http.ts'
 import type { Served } from '../load/processes.ts'
 import { processorSecondsOf } from '../load/usage.ts'
 import { whole } from '../report.ts'
-import { median, quantile } from '../statistics.ts'
+import { median, ofRounds, quantile } from '../statistics.ts'
 import { SMALLEST } from '../world/world.ts'
 
 const CONNECTIONS = [32, 200, 1000, 4000]
@@ -37,11 +37,7 @@ export const overload: Measure = {
   },
 }
 
-async function measureCurve(
-  requests: readonly BenchRequest[],
-  where: string,
-  strand: Served,
-): Promise<Result[]> {
+async function measureCurve(requests: readonly BenchRequest[], where: string, strand: Served) {
   while (!(await fetch(`${strand.url}/readyz`)).ok) await Bun.sleep(MILLISECONDS_BETWEEN_CHECKS)
   // The runtime compiles what runs often.
   await measurePoint(requests, strand, CONNECTIONS[0] ?? 1)
@@ -61,14 +57,11 @@ async function measureCurve(
   )
   const middle = rounds[ratios.indexOf(median(ratios))] ?? []
   const work = `${IDS} ids on ${whole(CONNECTIONS.at(-1) ?? 0)} connections, ${where}`
-  const spread = [Math.min(...ratios), Math.max(...ratios)] as const
   const details = middle.map(({ text }) => text).join('; ')
-  const [refusal, health] = [
-    median(last.map(each => each.refusal)),
-    Math.max(...last.map(each => each.health)),
-  ]
+  const refusal = median(last.map(each => each.refusal))
+  const health = Math.max(...last.map(each => each.health))
   return [
-    { work, value: median(ratios), unit: 'of the peak', atLeast: 0.8, spread, details },
+    { work, unit: 'of the peak', atLeast: 0.8, ...ofRounds(ratios), details },
     { work: `${work}: refusals`, value: refusal, unit: 'ms, p99 of refusals', atMost: 1000 },
     { work: `${work}: health checks`, value: health, unit: 'ms, slowest check', atMost: 1000 },
     { work: `${work}: recovery`, value: recovery, unit: 's to a good answer', atMost: 2 },

@@ -2,7 +2,7 @@
 import type { Measure, Result } from '../bench.ts'
 import { ask } from '../load/http.ts'
 import { loadOn } from '../load/wrk.ts'
-import { median } from '../statistics.ts'
+import { ofRounds } from '../statistics.ts'
 import { inTurns } from './compare.ts'
 
 const PART = /"(\/assets\/[^"]+)"/g
@@ -31,7 +31,7 @@ export const pages: Measure = {
       const load = { requests: paths.map(path => ({ path, headers })), body: Buffer.alloc(200) }
       const [rounds = []] = await inTurns(bench.plan.pace, [loadOn(bench, strand, load)])
       const costs = rounds.map(({ cost }) => cost / 1000)
-      results.push({ ...row, value: median(costs), spread: [Math.min(...costs), Math.max(...costs)] })
+      results.push({ ...row, ...ofRounds(costs) })
     }
     return results
   },

@@ -5,7 +5,7 @@ import type { Bench, Measure } from '../bench.ts'
 import { ALL_CORES, ROOT } from '../load/processes.ts'
 import { memoryOf } from '../load/usage.ts'
 import { whole } from '../report.ts'
-import { median } from '../statistics.ts'
+import { median, ofRounds } from '../statistics.ts'
 import type { BenchWorld } from '../world/world.ts'
 
 const STARTS = 5
@@ -56,6 +56,5 @@ async function measureStarts(bench: Bench, unit: string, launchedFrom: string, w
     resident.push(memoryOf(Number.parseInt(server, 10)).resident)
     await strand.stop()
   }
-  const spread = [Math.min(...times), Math.max(...times)] as const
-  return { value: median(times), unit, spread, details: `resident memory ${whole(median(resident))} MB` }
+  return { unit, ...ofRounds(times), details: `resident memory ${whole(median(resident))} MB` }
 }

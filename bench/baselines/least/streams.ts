@@ -8,13 +8,16 @@ import { type LeastOperation, onlyValue } from './operation.ts'
 const PAGE = 20
 const MAX_PAGE = 100
 
-/** The first page of all, or of one user. The directory is as it is now; nothing keeps it in step with the store. */
+/**
+ * The first page of all, which is kept as Strand keeps it, or of one user. The directory is as it is now; nothing keeps it in
+ * step with the store.
+ */
 export const getStreams: LeastOperation = async ({ storeFile, publicUrl, cursors }) => {
   const db = sqliteDatabase(openSqlite(storeFile, 'read'))
   const directory = new Directory({ publicUrl })
   directory.reload(await streamQueries(db).live(), await feedQueries(db).head())
   db.close()
-  return search => {
+  const pageOf = (search: string) => {
     const isTop = search === ''
     const filters = { user_ids: isTop ? undefined : [onlyValue(search)] }
     const first = isTop ? PAGE : MAX_PAGE
@@ -26,6 +29,8 @@ export const getStreams: LeastOperation = async ({ storeFile, publicUrl, cursors
     const ends = { first: rankKey(top), last: rankKey(bottom), cursorState }
     return `${text}],"pagination":{"cursor":"${cursors.seal(ANYONE, ends)}"}}`
   }
+  const top = pageOf('')
+  return search => (search === '' ? top : pageOf(search))
 }
 
 /** What Strand binds the cursor of the top page to. */
