@@ -2,41 +2,47 @@
 const BLOCK = 4
 /** Texts that are shorter are looked for one by one. */
 const SHORTEST = 12
-/** A text that long has a whole block at one of the places that are looked at, wherever it begins. */
-const STEP = SHORTEST - BLOCK + 1
+/** Every second block of a text is looked at: one that long has a whole one of them, wherever it begins. */
+const STEP = 2 * BLOCK
 
-/** Those of the texts that occur in a long text, in one pass over a few of its places, however many texts they are. */
+/** Those of the texts that occur in a long text, in one pass over half of its blocks, however many texts they are. */
 export function occurring(wanted: readonly string[], text: string): string[] {
   const [long, short] = [
     wanted.filter(({ length }) => length >= SHORTEST),
     wanted.filter(({ length }) => length < SHORTEST),
   ]
   const found = new Set(short.filter(each => text.includes(each)))
-  const blocks = Map.groupBy(
-    long.flatMap(each => Array.from({ length: STEP }, (_, offset) => ({ each, offset }))),
-    ({ each, offset }) => blockAt(each, offset),
+  const places = Map.groupBy(
+    long.flatMap(each => {
+      const bytes = Buffer.from(each, 'latin1')
+      return Array.from({ length: STEP }, (_, offset) => ({
+        each,
+        offset,
+        block: bytes.readUInt32LE(offset),
+      }))
+    }),
+    ({ block }) => block,
   )
   const isWanted = new Uint8Array(1 << 16)
-  for (const block of blocks.keys()) isWanted[placeOf(block)] = 1
-  for (let at = 0; at + BLOCK <= text.length; at += STEP) {
-    const block = blockAt(text, at)
-    if (isWanted[placeOf(block)] === 0) continue
-    for (const { each, offset } of blocks.get(block) ?? [])
-      if (at >= offset && text.startsWith(each, at - offset)) found.add(each)
+  for (const block of places.keys()) isWanted[hash(block)] = 1
+  const blocks = blocksOf(text)
+  for (let index = 0; index < blocks.length; index += STEP / BLOCK) {
+    const block = blocks[index] ?? 0
+    if (isWanted[hash(block)] === 0) continue
+    for (const { each, offset } of places.get(block) ?? [])
+      if (text.startsWith(each, index * BLOCK - offset)) found.add(each)
   }
   return wanted.filter(each => found.has(each))
 }
 
-function blockAt(text: string, at: number): number {
-  return (
-    ((text.charCodeAt(at) & 0xff) << 24) |
-    ((text.charCodeAt(at + 1) & 0xff) << 16) |
-    ((text.charCodeAt(at + 2) & 0xff) << 8) |
-    (text.charCodeAt(at + 3) & 0xff)
-  )
+/** A text as numbers, without what is left at its end. */
+function blocksOf(text: string): Uint32Array {
+  const bytes = Buffer.alloc(text.length)
+  bytes.write(text, 'latin1')
+  return new Uint32Array(bytes.buffer, 0, Math.floor(text.length / BLOCK))
 }
 
 /** Spreads blocks over the filter. */
-function placeOf(block: number): number {
+function hash(block: number): number {
   return Math.imul(block, 0x9e3779b1) >>> 16
 }
