@@ -63,11 +63,12 @@ export interface ApiDocument {
 
 /** All operations, with what the document refers to in place of the references. */
 export function operationsOf(document: ApiDocument): DescribedOperation[] {
+  const targets: Targets = new Map()
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([key]) => METHODS.has(key))
       .map(([method, described]) => ({
-        ...(resolved(described, document) as typeof described),
+        ...(resolved(described, document, targets) as typeof described),
         method: method.toUpperCase(),
         path,
       })),
@@ -77,13 +78,22 @@ export function operationsOf(document: ApiDocument): DescribedOperation[] {
 /** A path item also has its servers. */
 const METHODS: ReadonlySet<string> = new Set(['get', 'post', 'put', 'patch', 'delete'])
 
+/** By reference: operations share what they refer to, so that a schema is compiled once. */
+type Targets = Map<string, unknown>
+
 /** No schema contains itself, so references end. */
-function resolved(value: unknown, document: ApiDocument): unknown {
-  if (Array.isArray(value)) return value.map(each => resolved(each, document))
+function resolved(value: unknown, document: ApiDocument, targets: Targets): unknown {
+  if (Array.isArray(value)) return value.map(each => resolved(each, document, targets))
   if (typeof value !== 'object' || value === null) return value
   const { $ref } = value as { readonly $ref?: string }
-  if (typeof $ref === 'string') return resolved(targetOf($ref, document), document)
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolved(each, document)]))
+  if (typeof $ref === 'string') {
+    const target = targets.get($ref) ?? resolved(targetOf($ref, document), document, targets)
+    targets.set($ref, target)
+    return target
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, resolved(each, document, targets)]),
+  )
 }
 
 /** What `#/components/schemas/Stream` refers to. */

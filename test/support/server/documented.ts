@@ -25,22 +25,21 @@ const CHECKED_ROWS = 3
 const CHECKED_ANSWERS = 30
 const CHECKED_LATER = 10
 
-const MAX_FOUND = 2000
-
 export class Documented {
   readonly #document: ApiDocument
-  /** By method and path. */
-  readonly #found = new Map<string, DescribedOperation | undefined>()
   /** By operation and status. */
   readonly #answers = new Map<string, number>()
-  readonly #operations: readonly (readonly [path: RegExp, operation: DescribedOperation])[]
+  /** By method and path. */
+  readonly #fixed = new Map<string, DescribedOperation>()
+  readonly #withPlaceholders: (readonly [path: RegExp, operation: DescribedOperation])[] = []
 
   constructor(document: ApiDocument) {
     this.#document = document
-    this.#operations = operationsOf(document).map(each => [
-      new RegExp(`^${each.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`),
-      each,
-    ])
+    for (const each of operationsOf(document)) {
+      const { method, path } = each
+      if (path.includes('{')) this.#withPlaceholders.push([formOf(path), each])
+      else this.#fixed.set(`${method} ${path}`, each)
+    }
   }
 
   /** What is not as described; nothing, if the document has no such operation or the server failed as a test planned. */
@@ -67,23 +66,19 @@ export class Documented {
     return number <= CHECKED_ANSWERS || number % CHECKED_LATER === 0
   }
 
-  #find(method: string, path: string): DescribedOperation | undefined {
-    const key = `${method} ${path}`
-    if (this.#found.has(key)) return this.#found.get(key)
-    if (this.#found.size === MAX_FOUND) this.#found.clear()
-    const operation = this.#search(method, path)
-    this.#found.set(key, operation)
-    return operation
-  }
-
   /** A fixed path has precedence over one with a placeholder. */
-  #search(method: string, path: string): DescribedOperation | undefined {
+  #find(method: string, path: string): DescribedOperation | undefined {
     const [alias, prefix = ''] = ALIASES.find(([each]) => each.test(path)) ?? []
     const known = alias === undefined ? path : path.replace(alias, prefix)
-    const found = this.#operations.filter(([form, each]) => each.method === method && form.test(known))
-    return (found.find(([, each]) => !each.path.includes('{')) ?? found[0])?.[1]
+    return (
+      this.#fixed.get(`${method} ${known}`) ??
+      this.#withPlaceholders.find(([form, each]) => each.method === method && form.test(known))?.[1]
+    )
   }
 }
+
+const formOf = (path: string) =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`)
 
 /** With the first, a random and the last row of its list. What is not JSON, or has no list, stays as it is. */
 function shortened(text: string): string {
