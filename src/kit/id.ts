@@ -1,11 +1,11 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomInteger } from './random-integer.ts'
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 2024-01-01: decimal ids count milliseconds from here. With the random part they stay below 2^53 until 2093. */
 const DECIMAL_EPOCH = 1_704_067_200_000
 const DECIMAL_RANDOM = 4096
 
-let decimalPlace = randomInt(DECIMAL_RANDOM)
+let decimalPlace = randomInteger(0, DECIMAL_RANDOM)
 let lastDecimal = 0
 
 /**
@@ -21,7 +21,7 @@ export function decimalId(now: number): string {
 
 /** Draws another place, after an id was taken: another process may have the same one. */
 export function moveDecimalIds(): void {
-  decimalPlace = randomInt(DECIMAL_RANDOM)
+  decimalPlace = randomInteger(0, DECIMAL_RANDOM)
 }
 
 /** Entitlements, benefits, organizations: 122 random bits, so that ids cannot be guessed. */
@@ -41,7 +41,7 @@ export function hexId(): string {
 
 /** Random base62 text; 27 characters carry 160 bits. */
 export function randomAlphanumerics(length: number): string {
-  return alphanumericsFrom(randomBytes(length * 2), length)
+  return alphanumericsFrom(crypto.getRandomValues(new Uint8Array(length * 2)), length)
 }
 
 /** Base62 text of `length` characters drawn from `bytes`, without bias: bytes that would favour a character are skipped. */
@@ -59,5 +59,5 @@ export function alphanumericsFrom(bytes: Uint8Array, length: number): string {
 const CLEAR_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 
 export function randomLetters(length: number): string {
-  return Array.from({ length }, () => CLEAR_LETTERS[randomInt(CLEAR_LETTERS.length)]).join('')
+  return Array.from({ length }, () => CLEAR_LETTERS[randomInteger(0, CLEAR_LETTERS.length)]).join('')
 }

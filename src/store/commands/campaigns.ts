@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { CampaignDrop } from '../../contract/resources/campaign.ts'
 import {
@@ -11,6 +10,7 @@ import {
   type StoredCampaign,
 } from '../../domain/campaign.ts'
 import { type Changes, changed } from '../../domain/changes.ts'
+import { randomInteger } from '../../kit/random-integer.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { insertRows } from '../insert-rows.ts'
@@ -84,7 +84,7 @@ export async function importCampaign(tx: Transaction, given: StoredCampaign): Pr
 const newCampaign = (id: string): NumberedCampaign => ({
   ...CAMPAIGN_DEFAULTS,
   id,
-  number: randomInt(1, MAX_NUMBER),
+  number: randomInteger(1, MAX_NUMBER),
   name: '',
   organization_id: '',
   game_id: '',

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto'
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
+import { randomInteger } from '../../kit/random-integer.ts'
 import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import { rowInserts } from '../insert-rows.ts'
@@ -81,7 +81,7 @@ export async function findNumbers<Kind extends 'organization' | 'benefit'>(
   const numbers = new Map(known.map(({ number, id }) => [id, number]))
   for (const id of ids) {
     if (numbers.has(id)) continue
-    const number = randomInt(1, MAX_NUMBER)
+    const number = randomInteger(1, MAX_NUMBER)
     await tx.run(sql`insert into ${table} (number, ${column}) values (${number}, ${id})`)
     numbers.set(id, number)
   }

@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { isRefusal } from '../../contract/problem.ts'
 import { type Author, type ChainPoint, chained, isChange, type Recording } from '../../domain/audit.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
+import { randomInteger } from '../../kit/random-integer.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import { type Lookup, lookupQuery, type RowWrite, runWrite } from '../combinable.ts'
 import { type CommandName, commands, groupedUser } from '../command-list.ts'
@@ -197,7 +197,7 @@ async function appendToAudit(
   const count = records.reduce((sum, { recordings }) => sum + recordings.length, 0)
   const head = await db.get<{ seq: number | string; hash: string; number: number }>(
     sql`insert into audit_heads (chain, seq, hash, number)
-        values (${chain}, ${count}, '', ${randomInt(1, MAX_CHAIN_NUMBER)})
+        values (${chain}, ${count}, '', ${randomInteger(1, MAX_CHAIN_NUMBER)})
         on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
         returning seq, hash, number`,
   )
