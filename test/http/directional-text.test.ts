@@ -30,7 +30,7 @@ describe('the contract', () => {
   })
 })
 
-onEachStore('titles and names', { streams: 1 }, server => {
+onEachStore('titles and names', {}, server => {
   const change = (path: string, method: string, token: string, body: object) =>
     server().call({ path, method, token, body } as never)
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { Problem, type ProblemName, problems, type Refusal } from '../../src/contract/problem.ts'
 import { onEachStore } from '../support/server/each-store.ts'
 
-onEachStore('errors', { streams: 1 }, server => {
+onEachStore('errors', {}, server => {
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(server().url + path, { ...init, headers: { Origin: 'https://example.com', ...init.headers } })
   const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } })

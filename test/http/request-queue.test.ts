@@ -171,7 +171,7 @@ describe('the request queue', () => {
   })
 })
 
-onEachStore('a server with more reads than it has places for', { streams: 3 }, server => {
+onEachStore('a server with more reads than it has places for', {}, server => {
   test('503 for further reads, with all headers; streams from memory, operators and health checks are answered', async () => {
     const { url, world } = server()
     const asOperator = {

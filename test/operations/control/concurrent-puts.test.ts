@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { onEachStore } from '../../support/server/each-store.ts'
 
-onEachStore('concurrent puts', { streams: 1 }, server => {
+onEachStore('concurrent puts', {}, server => {
   test('200 for all of them, of every resource that is created by PUT', async () => {
     const headers = { Authorization: `Bearer ${server().world.operator_token}` }
     const id = crypto.randomUUID()
