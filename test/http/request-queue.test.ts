@@ -37,12 +37,6 @@ function createQueue() {
   return { queue, begun, ends, ask, fill }
 }
 
-/** Keeps this thread from its timers, as requests do that it answers one after the other. */
-function block(milliseconds: number): void {
-  const until = performance.now() + milliseconds
-  while (performance.now() < until);
-}
-
 describe('the request queue', () => {
   test('begins at once while there are places', async () => {
     const { queue, begun, ends, ask } = createQueue()
@@ -96,7 +90,8 @@ describe('the request queue', () => {
   test('puts off what arrives when the thread has been busy too long, but not health checks', async () => {
     const { queue, begun, ask } = createQueue()
     await ask('first', 'thread')
-    block(200)
+    // A thread that sleeps keeps its timers waiting, as one does that answers requests.
+    Bun.sleepSync(200)
     const later = ask('later', 'thread')
     await ask('health', 'free')
     expect(begun).toEqual(['first', 'health'])
@@ -112,7 +107,7 @@ describe('the request queue', () => {
         need,
         performance.now(),
         () => {
-          block(milliseconds)
+          Bun.sleepSync(milliseconds)
           return order.push(name)
         },
         () => 0,
@@ -130,14 +125,14 @@ describe('the request queue', () => {
     const { queue } = createQueue()
     let left = 15
     const work = () => {
-      if (left-- > 0) block(60)
+      if (left-- > 0) Bun.sleepSync(60)
       if (need === 'place') queue.leave()
       return 'answered'
     }
     await queue.run(
       'thread',
       performance.now(),
-      () => block(60),
+      () => Bun.sleepSync(60),
       () => undefined,
     )
     const answers = Array.from({ length: count }, () =>
