@@ -17,21 +17,31 @@ const PROSE = new Set(['description', 'summary', 'title', 'x-strand-strict'])
 // biome-ignore lint/suspicious/noExplicitAny: a document of other people's making is easier to walk without types.
 type Json = any
 
-const documents = (): Json[] =>
-  [false, true].map(strict =>
-    structuredClone(openapiDocument({ version: '0', serverUrl: 'http://localhost', strict })),
-  )
+const documents: readonly Json[] = [false, true].map(strict =>
+  openapiDocument({ version: '0', serverUrl: 'http://localhost', strict }),
+)
+
+/** A document, and the wire of what its references lead to. */
+interface Described {
+  readonly document: Json
+  readonly referred: Map<string, Json>
+}
 
 /** Without texts for readers, with what `$ref` leads to in its place. Of examples only the names stay: they are the problems. */
-function wireIn(value: Json, document: Json): Json {
-  if (Array.isArray(value)) return value.map(each => wireIn(each, document))
+function wireIn(value: Json, within: Described): Json {
+  if (Array.isArray(value)) return value.map(each => wireIn(each, within))
   if (typeof value !== 'object' || value === null) return value
   if (typeof value.$ref === 'string') {
+    const { document, referred } = within
     const path: string[] = value.$ref.replace(/^#\//, '').split('/')
-    return wireIn(
-      path.reduce((found, name) => found[name], document),
-      document,
-    )
+    const wire =
+      referred.get(value.$ref) ??
+      wireIn(
+        path.reduce((found, name) => found[name], document),
+        within,
+      )
+    referred.set(value.$ref, wire)
+    return wire
   }
   const wire: Json = {}
   for (const [name, each] of inOrder(value)) {
@@ -40,8 +50,8 @@ function wireIn(value: Json, document: Json): Json {
     if (name === 'examples') wire[name] = Object.keys(each).sort()
     // Names of fields, which may be those of keywords.
     else if (name === 'properties')
-      wire[name] = inOrder(each).map(([field, schema]) => [field, wireIn(schema, document)])
-    else wire[name] = wireIn(each, document)
+      wire[name] = inOrder(each).map(([field, schema]) => [field, wireIn(schema, within)])
+    else wire[name] = wireIn(each, within)
   }
   return wire
 }
@@ -55,8 +65,9 @@ const hashOf = (wire: Json): string => sha256Hex(JSON.stringify(wire)).slice(0, 
 /** A line for each operation and event type: its name, its place, and hashes of what is sent and what is answered. */
 function contractLines(modes: readonly Json[]): string[] {
   const [plain] = modes
+  const all: Described[] = modes.map(document => ({ document, referred: new Map() }))
   const lineOf = (section: 'paths' | 'webhooks', place: string, method: string): string => {
-    const described = modes.map(document => wireIn(document[section][place][method], document))
+    const described = all.map(each => wireIn(each.document[section][place][method], each))
     const request = described.map(({ responses: _, operationId: __, tags: ___, ...sent }) => sent)
     const answer = described.map(({ responses }) => responses)
     const name = plain[section][place][method].operationId
@@ -72,7 +83,7 @@ function contractLines(modes: readonly Json[]): string[] {
   return [...methodsIn('paths'), ...methodsIn('webhooks')].sort()
 }
 
-const present = contractLines(documents())
+const present = contractLines(documents)
 
 const readLines = (): string[] => readFileSync(FILE, 'utf8').trim().split('\n')
 
@@ -99,7 +110,7 @@ test('every operation has a line', () => {
 
 /** The names of the lines that a change of both documents changes. */
 function changedBy(change: (document: Json) => void): string[] {
-  const changed = documents()
+  const changed = documents.map(document => structuredClone(document))
   for (const document of changed) change(document)
   return differing(present, contractLines(changed))
 }
