@@ -177,6 +177,7 @@ export async function startTestServer(
     { ...strand, url, controlUrl: proxy ? `${url}/control` : strand.controlUrl },
     plan,
   )
+  let direct: DirectConnection | undefined
   const canaries = new Canaries()
   canaries.note(JSON.stringify(world))
   for (const { password } of world.users) canaries.add(password)
@@ -201,12 +202,16 @@ export async function startTestServer(
       if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
       return answer.body?.data
     },
-    execute: statement => executeIn(place, statement),
+    execute: statement => {
+      direct ??= connectDirectly(place)
+      return direct.execute(statement)
+    },
     settle: async () => {
       for (const node of nodes) await node.catchUp()
     },
     stop: async () => {
       const leaks = canaries.leaksIn(`${await contentsOf(place)}\n${logLines.join('\n')}`)
+      await direct?.close()
       await proxy?.close()
       for (const node of nodes) await node.stop()
       await place.remove()
@@ -221,22 +226,40 @@ function isUsual({ seed, streams }: typeof WORLD, config: Partial<Config> = {}):
   return seed === WORLD.seed && streams === WORLD.streams && !isElsewhere
 }
 
-/** Runs a statement on a store, past any server, and gives its rows. */
-export async function executeIn(
-  { folder, databaseUrl }: Pick<StorePlace, 'folder' | 'databaseUrl'>,
-  statement: string,
+/** A connection to a store, past any server. */
+interface DirectConnection {
+  /** Runs a statement, and gives its rows. */
   // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
-): Promise<any[]> {
+  execute(statement: string): Promise<any[]>
+  close(): Promise<void>
+}
+
+type Store = Pick<StorePlace, 'folder' | 'databaseUrl'>
+
+function connectDirectly({ folder, databaseUrl }: Store): DirectConnection {
   if (databaseUrl === undefined) {
-    using connection = new Sqlite(join(folder, 'strand.db'))
+    const connection = new Sqlite(join(folder, 'strand.db'))
     connection.run('pragma busy_timeout = 5000')
-    return connection.query(statement).all()
+    return {
+      execute: async statement => connection.query(statement).all(),
+      close: async () => connection.close(),
+    }
   }
   const client = new SQL(databaseUrl, { max: 1 })
+  return {
+    execute: async statement => [...(await client.unsafe(statement))],
+    close: () => client.close(),
+  }
+}
+
+/** Runs one statement on a store, past any server, and gives its rows. */
+// biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+export async function executeIn(store: Store, statement: string): Promise<any[]> {
+  const connection = connectDirectly(store)
   try {
-    return [...(await client.unsafe(statement))]
+    return await connection.execute(statement)
   } finally {
-    await client.close()
+    await connection.close()
   }
 }
 
