@@ -1,6 +1,9 @@
 /** Runs the command lines that its parent sends, one after the other, and prints where the output of each ends. */
 import { runProgram } from '../../src/cli/program.ts'
+import { useBundledThreads } from '../support/server/bundled-threads.ts'
 import { endOf, type Line } from './resident-strand.ts'
+
+useBundledThreads()
 
 async function run({ number, words, cwd, environment }: Line): Promise<void> {
   for (const name of Object.keys(process.env)) delete process.env[name]
