@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningStrand, type StrandOptions, startStrand } from '../../src/testing/start-strand.ts'
 import { ROOT } from '../support/cli/strand-process.ts'
+import { usingBuiltChildren } from './built-children.ts'
+
+usingBuiltChildren()
 
 const running: RunningStrand[] = []
 afterEach(async () => {
@@ -203,7 +206,7 @@ for (const mode of ['process', 'child'] as const) {
   })
 }
 
-test('a child ends with the process that started it, also when that is killed', async () => {
+test('a child, here of the sources, ends with the process that started it, also when that is killed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'strand-orphan-'))
   const parent = join(folder, 'parent.ts')
   const harness = JSON.stringify(join(ROOT, 'src/testing/start-strand.ts'))

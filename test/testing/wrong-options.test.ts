@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startStrand } from '../../src/testing/start-strand.ts'
+import { usingBuiltChildren } from './built-children.ts'
+
+usingBuiltChildren()
 
 const refusalOf = async (options: object): Promise<string> => {
   const refused = await startStrand(options as never).then(
