@@ -17,7 +17,7 @@ import { anyStreamKey, openTestStore } from '../support/store/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 /** Frames of this size make a recording that takes several parts. */
-const FRAME_BYTES = 40_000
+const FRAME_BYTES = 30_000
 
 describe.each([...engines])('object storage on %s', engine => {
   const scratch = mkdtempSync(join(tmpdir(), 'strand-uploads-'))
