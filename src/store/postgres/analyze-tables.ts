@@ -5,16 +5,8 @@ const LARGE_BYTES = 1_000_000
 /** How long it waits for a table that is being vacuumed or changed, before it leaves that table out. */
 const LOCK_MILLISECONDS = 400
 
-/**
- * Collects the statistics that PostgreSQL chooses plans by: of large tables that have none, as after a restore, and `again`
- * of all large tables, as after a migration with new columns and indexes. It reads a sample, and blocks neither reads nor
- * writes.
- */
-export async function analyzeTables(
-  connection: SQL,
-  report: (line: string) => void,
-  { again }: { readonly again: boolean },
-): Promise<void> {
+/** Large tables without statistics, as after a restore, and with `again` all large tables. */
+async function findTables(connection: SQL, again: boolean): Promise<readonly string[]> {
   const tables: { name: string }[] = await connection.unsafe(
     `select c.oid::regclass::text as name from pg_class c
      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
@@ -22,7 +14,24 @@ export async function analyzeTables(
        and (${again} or c.reltuples < 0)
      order by 1`,
   )
-  for (const { name } of tables) {
+  return tables.map(({ name }) => name)
+}
+
+/** Whether no large table lacks statistics. */
+export async function areTablesAnalyzed(connection: SQL): Promise<boolean> {
+  return (await findTables(connection, false)).length === 0
+}
+
+/**
+ * Collects the statistics that PostgreSQL chooses plans by: of large tables that have none, and `again` of all large tables,
+ * as after a migration with new columns and indexes. It reads a sample, and blocks neither reads nor writes.
+ */
+export async function analyzeTables(
+  connection: SQL,
+  report: (line: string) => void,
+  { again }: { readonly again: boolean },
+): Promise<void> {
+  for (const name of await findTables(connection, again)) {
     report(`analyzing ${name}`)
     await connection
       .begin(async tx => {

@@ -10,6 +10,7 @@ import type { Migrated, SchemaOptions } from '../engine/migrate.ts'
 import { requireServable } from '../engine/schema-state.ts'
 import type { Engine } from '../engine.ts'
 import { Overloaded, Unavailable } from '../errors.ts'
+import { areTablesAnalyzed } from './analyze-tables.ts'
 import { isTooManyConnections, TooManyConnections } from './connection-pool.ts'
 import { PostgresCommands } from './postgres-commands.ts'
 import { isUnknownToServer, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
@@ -74,6 +75,8 @@ async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): 
     const { version } = requireServable(await pools.reading.run(postgresSchema))
     return { version, applied: 0 }
   }
+  const current = await pools.reading.run(currentVersion).catch(() => undefined)
+  if (current !== undefined) return { version: current, applied: 0 }
   const connections = await connectForMigration(pools)
   try {
     return await migratePostgres(
@@ -83,6 +86,15 @@ async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): 
   } finally {
     for (const connection of connections) await connection.close({ timeout: 1 })
   }
+}
+
+/**
+ * The schema version of a store in which there is nothing to migrate and nothing to analyze. Most starts find that out here, on a
+ * connection that they need anyway; whatever else is found, or fails, the migration looks at again.
+ */
+async function currentVersion(connection: SQL): Promise<number | undefined> {
+  const { verdict, version } = await postgresSchema(connection)
+  return verdict === 'current' && (await areTablesAnalyzed(connection)) ? version : undefined
 }
 
 /** Connections of the pools have timeouts, which a migration must not have. */
