@@ -62,7 +62,10 @@ for (const engine of engines) {
     test('many are removed batch by batch, and not at all once a stop is requested', async () => {
       const { store, close } = await openTestStore(engine)
       try {
-        for (let n = 0; n < 250; n++) await stream(store, String(1000 + n), 90, 60)
+        for (let first = 1000; first < 1250; first += 25) {
+          const ids = Array.from({ length: 25 }, (_, n) => String(first + n))
+          await Promise.all(ids.map(id => stream(store, id, 90, 60)))
+        }
         const before = isoMillis(NOW - 30 * DAY)
         await sweepExpired(
           store,
