@@ -129,7 +129,9 @@ export class Application {
         ? asRequest(() => this.#answer(context, found))
         : this.#answer(context, found)
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
-      return this.#deadlines.limit(context, answer).then(
+      return this.#deadlines.limit(
+        context,
+        answer,
         known => this.#conclude(context, known),
         thrown => this.#fail(context, thrown),
       )

@@ -101,8 +101,9 @@ function createCommandPort(
   follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
   listen: (listener: () => void) => void,
 ) {
-  const db = timings.timed(engine.db)
-  const reserved = timings.timed(engine.reserved)
+  const readsAtOnce = engine.name === 'sqlite'
+  const db = timings.timed(engine.db, { readsAtOnce })
+  const reserved = timings.timed(engine.reserved, { readsAtOnce })
   return {
     engine: engine.name,
     schema: engine.schema,

@@ -20,11 +20,12 @@ export class Timings {
     (Object.keys(commands) as CommandName[]).map(name => [name, freshTiming()] as const),
   )
 
-  /** The same database, with query durations measured. */
-  timed(db: Database): Database {
+  /** The same database, with query durations measured. One that reads at once has read when it returns its promise. */
+  timed(db: Database, { readsAtOnce }: { readonly readsAtOnce: boolean }): Database {
+    const time = readsAtOnce ? this.#timeReturn : this.#timeAnswer
     return {
-      all: query => this.#timeQuery(performance.now(), db.all(query)),
-      get: query => this.#timeQuery(performance.now(), db.get(query)),
+      all: query => time(performance.now(), db.all(query)),
+      get: query => time(performance.now(), db.get(query)),
     }
   }
 
@@ -57,7 +58,12 @@ export class Timings {
     metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
   }
 
-  #timeQuery<T>(began: number, answer: Promise<T>): Promise<T> {
+  #timeReturn = <T>(began: number, answer: Promise<T>): Promise<T> => {
+    this.#queries.note((performance.now() - began) / 1000)
+    return answer
+  }
+
+  #timeAnswer = <T>(began: number, answer: Promise<T>): Promise<T> => {
     const note = () => this.#queries.note((performance.now() - began) / 1000)
     answer.then(note, note)
     return answer

@@ -19,8 +19,10 @@ export const handleGetDropsEntitlements = implement(
       game_id: query.game_id,
       fulfillment_status: query.fulfillment_status,
     }
-    const refused = await refuseOtherGame(store, reach, query.game_id)
-    if (refused !== undefined) return refused
+    if (query.game_id !== undefined) {
+      const refused = await refuseOtherGame(store, reach, query.game_id)
+      if (refused !== undefined) return refused
+    }
     if (query.id === undefined) {
       const page = await store.entitlements.stored(filter, window)
       const rows = await store.entitlements.prepare(page.rows)
@@ -36,9 +38,9 @@ export const handleGetDropsEntitlements = implement(
 async function refuseOtherGame(
   store: Pick<Store, 'games'>,
   { organization_id }: Partial<EntitlementReach>,
-  game_id: string | undefined,
+  game_id: string,
 ): Promise<Refusal<'game_forbidden'> | undefined> {
-  if (game_id === undefined || organization_id === undefined) return undefined
+  if (organization_id === undefined) return undefined
   const game = await store.games.find(game_id)
   return game?.organization_id === organization_id ? undefined : refuse('game_forbidden')
 }

@@ -88,29 +88,31 @@ export class EntitlementReader {
     this.#benefits = new Names(db, 'benefit')
   }
 
-  read(rows: readonly EntitlementRow[]): Promise<Entitlement[]> {
-    return this.#each(rows, toEntitlement)
+  async read(rows: readonly EntitlementRow[]): Promise<Entitlement[]> {
+    const benefits = this.#benefitsOf(rows) ?? (await this.#learnBenefits(rows))
+    return rows.map((row, n) => toEntitlement(row, benefits[n] ?? ''))
   }
 
   async readOwned(rows: readonly EntitlementRow[]): Promise<OwnedEntitlement[]> {
     const numbers = rows.map(row => row.organization)
     const owners = this.#organizations.known(numbers) ?? (await this.#organizations.learn(numbers))
-    const entitlements = await this.read(rows)
-    return entitlements.map((entitlement, n) => ({ ...entitlement, organization_id: owners[n] ?? '' }))
+    const benefits = this.#benefitsOf(rows) ?? (await this.#learnBenefits(rows))
+    return rows.map((row, n) => {
+      return { ...toEntitlement(row, benefits[n] ?? ''), organization_id: owners[n] ?? '' }
+    })
   }
 
   /** The rows as JSON. */
-  prepare(rows: readonly EntitlementRow[]): Promise<PreparedEntitlement[]> {
-    return this.#each(rows, (row, benefit_id) => preparedEntitlement(toEntitlement(row, benefit_id)))
+  async prepare(rows: readonly EntitlementRow[]): Promise<PreparedEntitlement[]> {
+    return (await this.read(rows)).map(preparedEntitlement)
   }
 
-  async #each<T>(
-    rows: readonly EntitlementRow[],
-    make: (row: EntitlementRow, benefit_id: string) => T,
-  ): Promise<T[]> {
-    const numbers = rows.map(row => row.benefit)
-    const ids = this.#benefits.known(numbers) ?? (await this.#benefits.learn(numbers))
-    return rows.map((row, n) => make(row, ids[n] ?? ''))
+  #benefitsOf(rows: readonly EntitlementRow[]): string[] | undefined {
+    return this.#benefits.known(rows.map(row => row.benefit))
+  }
+
+  #learnBenefits(rows: readonly EntitlementRow[]): Promise<string[]> {
+    return this.#benefits.learn(rows.map(row => row.benefit))
   }
 }
 

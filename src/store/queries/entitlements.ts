@@ -65,7 +65,7 @@ export const entitlementQueries = (db: Database) => {
     if (id === undefined) return []
     const query =
       uuids.length === 1 ? withId({ id }) : sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`
-    return reader.readOwned(await db.all<EntitlementRow>(query))
+    return await reader.readOwned(await db.all<EntitlementRow>(query))
   }
   const stored = (filter: EntitlementFilter, window: PageRequest): Promise<Page<EntitlementRow>> =>
     pageOfRows(db, filter, window)
