@@ -450,9 +450,25 @@ function examineSqlite(file: string, few?: RegExp): Examiner {
 const ONE_MOMENT = /\bcreated_at=\? AND/
 /** Rows of the same millisecond, which are few, are put in order without an index. */
 const TIES = /from audit|order by ended_at/
+/** The keys in whose order SQLite stores tables that are exported whole. */
+const STORED_BY: Readonly<Record<string, readonly string[]>> = {
+  users: ['id'],
+  games: ['id'],
+  channels: ['user_id'],
+  streams: ['user_id'],
+  editors: ['user_id', 'editor_id'],
+  follows: ['user_id', 'broadcaster_id'],
+  video_markers: ['video_id', 'position_seconds', 'id'],
+  drop_claims: ['user_id', 'drop_id', 'benefit_id'],
+}
+const pagesByKey = Object.entries(STORED_BY).map(([table, key]) => {
+  const after = `\\(${key.join(', ')}\\) > \\(${key.map(() => '\\?').join(', ')}\\)`
+  return `${table} where (?:1 = 1|${after}) order by ${key.map(column => `${column} asc`).join(', ')}`
+})
 /** A page of a whole table in the order in which SQLite stores it: by its number, or by its key. */
-const IN_ORDER_OF_ROWS =
-  /from (?:(?:events|event_deliveries) where 1 = 1 order by seq desc|video_markers where (?:1 = 1|\(video_id, position_seconds, id\) > \(\?, \?, \?\)) order by video_id asc, position_seconds asc, id asc|drop_claims where (?:1 = 1|\(user_id, drop_id, benefit_id\) > \(\?, \?, \?\)) order by user_id asc, drop_id asc, benefit_id asc) limit/
+const IN_ORDER_OF_ROWS = new RegExp(
+  `from (?:(?:events|event_deliveries) where 1 = 1 order by seq desc|${pagesByKey.join('|')}) limit`,
+)
 const isPage = (text: string) => text.includes('limit cast(')
 
 /** The outermost loop of each branch of what cuts the page; what is found by its key for the rows of a page is not one. */
