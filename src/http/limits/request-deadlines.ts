@@ -9,7 +9,7 @@ const SWEEP_MILLISECONDS = 500
 
 interface Waiting {
   readonly context: RequestContext
-  reject(error: Unavailable): void
+  expire(error: Unavailable): void
 }
 
 export class RequestDeadlines {
@@ -18,7 +18,7 @@ export class RequestDeadlines {
 
   /**
    * What becomes of an answer, or of `Unavailable` after the deadline. The work is not cancelled; its answer is dropped.
-   * One promise for it all: each further one of a request takes a hundredth of a short read.
+   * One promise for it all, because short reads spend much of their time on promises.
    */
   limit(
     context: RequestContext,
@@ -26,19 +26,24 @@ export class RequestDeadlines {
     conclude: (answer: Response | Refusal) => Response,
     fail: (thrown: unknown) => Response,
   ): Promise<Response> {
-    return new Promise(resolve => {
-      const reject = (error: unknown) => resolve(fail(error))
-      const waiting = { context, reject }
+    return new Promise((resolve, reject) => {
+      const end = <Outcome>(respond: (outcome: Outcome) => Response, outcome: Outcome): boolean => {
+        if (!this.#waiting.delete(waiting)) return false
+        try {
+          resolve(respond(outcome))
+        } catch (error) {
+          reject(error)
+        }
+        return true
+      }
+      const waiting: Waiting = { context, expire: error => void end(fail, error) }
       this.#waiting.add(waiting)
       this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS)
       answer.then(
         known => {
-          if (this.#waiting.delete(waiting)) resolve(conclude(known))
-          else if (known instanceof Response) void known.body?.cancel()
+          if (!end(conclude, known) && known instanceof Response) void known.body?.cancel()
         },
-        error => {
-          if (this.#waiting.delete(waiting)) reject(error)
-        },
+        error => end(fail, error),
       )
     })
   }
@@ -48,8 +53,7 @@ export class RequestDeadlines {
     for (const waiting of this.#waiting) {
       const { context } = waiting
       if (context.isHeldOpen || context.waitsSince > latest) continue
-      this.#waiting.delete(waiting)
-      waiting.reject(new Unavailable(`the request took longer than ${MAX_MILLISECONDS / 1000} s`))
+      waiting.expire(new Unavailable(`the request took longer than ${MAX_MILLISECONDS / 1000} s`))
     }
     if (this.#waiting.size > 0) return
     clearInterval(this.#sweeping)
