@@ -129,12 +129,17 @@ const SLOW = {
     'ingest/nginx-rtmp',
     'media/ffmpeg',
     'media/ffmpeg-outages',
+    'media/recording',
     'properties',
+    'site/console',
+    'site/docs',
     'site/every-page',
+    'site/home',
     'site/odd-fields',
     'site/pictures',
     'site/watch',
     'store/both-stores',
+    'store/list-plans',
   ],
 }
 
