@@ -20,7 +20,7 @@ const POLL = 5
 /** A stream key as the name of a stream. */
 const AS_NAME = 'live_1001_thisIsAKeyAsTheNameOfTheStream'
 
-// The store is behind the adapter: callbacks.test.ts and replay.test.ts run the same events on both.
+// The store is behind the adapter: callbacks.test.ts and replay.full.ts run the same events on both.
 describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
   const encoders = new Encoders()
   let strand: LiveStrand

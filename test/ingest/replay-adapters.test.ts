@@ -1,5 +1,5 @@
 /**
- * The callbacks of every media server but nginx-rtmp, which replay.test.ts has: lost, doubled and shuffled where Strand polls
+ * The callbacks of every media server but nginx-rtmp, which replay.full.ts has: lost, doubled and shuffled where Strand polls
  * an API, doubled where it has only the callbacks.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
