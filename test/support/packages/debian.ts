@@ -129,3 +129,6 @@ async function install(packages: readonly string[]): Promise<void> {
     if (isOurs) rmSync(POLICY)
   }
 }
+
+// Alone, it only installs: `.ci/run` does that while it waits for the rig.
+if (import.meta.main) await findPrograms()
