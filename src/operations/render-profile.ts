@@ -1,10 +1,10 @@
 import { imageUrl } from '../contract/image-urls.ts'
 import type { Profile } from '../contract/resources/profile.ts'
-import type { User } from '../contract/resources/user.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { ShownUser } from '../store/queries/users.ts'
 
 /** A user as a caller sees it: only the user's own token with the scope shows the address (D-71). */
-export function renderProfile(user: User, caller: Caller, publicUrl: string): Profile {
+export function renderProfile(user: ShownUser, caller: Caller, publicUrl: string): Profile {
   const { id, login, display_name, broadcaster_type, description } = user
   const profile: Profile = {
     id,

@@ -1,6 +1,7 @@
 import { getUsers } from '../../contract/helix/get-users.ts'
 import { refuse } from '../../contract/problem.ts'
-import { LOGIN_PATTERN, type User } from '../../contract/resources/user.ts'
+import { LOGIN_PATTERN } from '../../contract/resources/user.ts'
+import type { ShownUser } from '../../store/queries/users.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'
 import { renderProfile } from '../render-profile.ts'
@@ -14,9 +15,9 @@ export const handleGetUsers = implement(getUsers, async ({ query, caller }, { st
   if (isGiven && !id?.length && !login?.length) return refuse('bad_identifiers')
   if (!isGiven && caller.kind !== 'user') return refuse('no_identifier')
   const ids = !isGiven && caller.kind === 'user' ? [caller.user_id] : id
-  const users = await lookUp<User>(
-    { values: ids, find: store.users.activeWithIds, valueIn: user => user.id },
-    { values: login && loginsIn(login), find: store.users.activeWithLogins, valueIn: user => user.login },
+  const users = await lookUp<ShownUser>(
+    { values: ids, find: store.users.shownWithIds, valueIn: user => user.id },
+    { values: login && loginsIn(login), find: store.users.shownWithLogins, valueIn: user => user.login },
   )
   return { data: users.map(user => renderProfile(user, caller, publicUrl)) }
 })

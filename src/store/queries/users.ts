@@ -25,6 +25,19 @@ export const userColumns = new Columns<User>(
 )
 const { select } = userColumns
 
+const SHOWN = [
+  'id',
+  'login',
+  'display_name',
+  'description',
+  'broadcaster_type',
+  'email',
+  'created_at',
+] as const
+/** What GetUsers shows, all of it stored as it is. */
+export type ShownUser = Pick<User, (typeof SHOWN)[number]>
+const selectShown = verbatim(`select ${SHOWN.join(', ')} from users`)
+
 const readAll = (rows: readonly User[]): User[] => rows.map(row => userColumns.read(row))
 
 export const userQueries = (db: Database) => {
@@ -32,17 +45,16 @@ export const userQueries = (db: Database) => {
     const row = await db.get<User>(sql`${select} where ${where}`)
     return row && userColumns.read(row)
   }
-  const some = async (where: Sql): Promise<User[]> =>
-    readAll(await db.all<User>(sql`${select} where ${where}`))
+  const shown = (column: Sql, values: readonly string[]): Promise<ShownUser[]> =>
+    db.all<ShownUser>(sql`${selectShown} where ${isOneOf(column, values)} and suspended_at is null`)
   return {
     find: (id: string) => one(sql`id = ${id}`),
     withLogin: (login: string) => one(sql`login = ${login.toLowerCase()}`),
     /** Unless the user is suspended: for everyone but operators there is no such user then (D-270). */
     activeWithLogin: (login: string) => one(sql`login = ${login.toLowerCase()} and suspended_at is null`),
     /** Those that are not suspended. */
-    activeWithIds: (ids: readonly string[]) => some(sql`${isOneOf(sql`id`, ids)} and suspended_at is null`),
-    activeWithLogins: (logins: readonly string[]) =>
-      some(sql`${isOneOf(sql`login`, logins)} and suspended_at is null`),
+    shownWithIds: (ids: readonly string[]) => shown(sql`id`, ids),
+    shownWithLogins: (logins: readonly string[]) => shown(sql`login`, logins),
     page: async (window: PageRequest): Promise<Page<User>> => {
       const page = await keysetPage<User>(db, { select, order: BY_NUMBER, window })
       return { ...page, rows: readAll(page.rows) }
