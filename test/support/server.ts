@@ -324,7 +324,10 @@ async function callServer(
     ...(body !== undefined && { body }),
   })
   const text = await response.text()
-  const line = logLines.findLast(each => each.includes(`"${requestId}"`))
+  const isOfRequest = (line: string) => line.includes(`"${requestId}"`)
+  const line = logLines.findLast(isOfRequest)
+  // The answer does not have the cause, and the log ends with the test.
+  if (response.status === 500) process.stderr.write(`${logLines.filter(isOfRequest).join('\n')}\n`)
   const problem = line && (JSON.parse(line) as { problem?: string }).problem
   // An operation that this server does not have is not described.
   if (problem !== 'route_unknown') requireDocumented(ask, response, text, mode)
