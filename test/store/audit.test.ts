@@ -296,16 +296,21 @@ for (const engine of engines) {
       await store.commands.putBenefit({ id: 'b', name: 'Lantern', organization_id: ORGANIZATION })
       const grant = { user_id: '1', benefit_id: 'b', game_id: '1', timestamp, timestampGiven: true }
       await store.commands.grantEntitlements({ grants: ids.map(id => ({ id, ...grant })) })
-      for (let n = 0; n < 100; n++) {
-        const now = NOW + n * 1000
-        const at = new Date(now).toISOString()
-        await store.as(author({ chain: ORGANIZATION, at })).commands.updateEntitlements({
-          ids,
-          fulfillment_status: n % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
-          reach: { organization_id: ORGANIZATION },
-          failing: [],
-          now: now + 1,
+      for (let n = 0; n < 100; n += 20) {
+        const steps = Array.from({ length: 20 }, (_, k) => {
+          return [
+            'updateEntitlements',
+            {
+              ids,
+              fulfillment_status: k % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
+              reach: { organization_id: ORGANIZATION },
+              failing: [],
+              now: NOW + (n + k) * 1000 + 1,
+            },
+          ] as const
         })
+        const at = new Date(NOW + n * 1000).toISOString()
+        await store.as(author({ chain: ORGANIZATION, at })).commands.runSteps({ steps })
       }
       const changesOf = async (id: string) =>
         (await store.audit.changesOf({ id, timestamp }, { first: 200, direction: 'forward' })).rows
