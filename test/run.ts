@@ -266,6 +266,24 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
   return { code: await runner.exited, report }
 }
 
+const EXPLAINED_FAILURES = 20
+const EXPLAINED_LINES = 60
+
+/** What the runner printed about each failure: among ten thousand lines nobody finds it, and a kept log may begin later. */
+function failuresOf(report: string): string[] {
+  const failures: string[] = []
+  let file = ''
+  let lines: string[] = []
+  // The summary repeats only their names.
+  for (const line of report.split(/^\d+ tests? failed:$/m)[0]?.split('\n') ?? []) {
+    if (/^test\/\S+\.ts:$/.test(line)) file = line
+    if (line.startsWith('(fail) ')) failures.push([file, ...lines.slice(-EXPLAINED_LINES), line].join('\n'))
+    if (line === file || /^\((?:pass|fail|skip)\) /.test(line)) lines = []
+    else lines.push(line)
+  }
+  return failures.slice(0, EXPLAINED_FAILURES)
+}
+
 // More than there are cores, because many tests wait for a process, a clock or a connection.
 const together = files.filter(file => !LATE.includes(file))
 const late = files.filter(file => LATE.includes(file))
@@ -274,6 +292,7 @@ if (together.length > 0) runs.push(await runFiles(together, availableParallelism
 if (late.length > 0) runs.push(await runFiles(late, 2))
 await postgres?.stop()
 
+for (const failure of runs.flatMap(({ report }) => failuresOf(report))) console.error(`\n${failure}`)
 const count = (word: string) =>
   runs.reduce(
     (sum, { report }) => sum + Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0),
