@@ -83,7 +83,7 @@ export class Directory {
   constructor(options: {
     readonly publicUrl: string
     readonly monotonic?: () => number
-    /** With several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
+    /** With several processes on one store: until when this one could read the feed, on the monotonic clock. */
     readonly inTouchAt?: () => number
     /** Reads the details of streams; needed after `reloadRanked`. */
     readonly details?: DetailSource

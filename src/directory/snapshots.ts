@@ -10,10 +10,10 @@ import { type Snapshot, SnapshotCache } from './snapshot-cache.ts'
 const SMALL = 2000
 /** In a larger directory new walks share a ranking for this long, which keeps it less than a second old (D-34). */
 const SHARED_FOR_MILLISECONDS = 900
-/** The feed is read four times a second: if the last read is older than this, reads are failing. */
+/** A store that has not answered a read of the feed for longer is away, not slow. */
 const OUT_OF_TOUCH_MILLISECONDS = 400
-/** Every process has read entries that are older than this. */
-const KNOWN_TO_ALL_MILLISECONDS = 400
+/** The feed is read four times a second: entries that were so old when this process was last in touch are known to all. */
+const KNOWN_TO_ALL_MILLISECONDS = 650
 
 export type RankedSnapshot = Snapshot & { readonly ranking: Ranking }
 

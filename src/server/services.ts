@@ -49,7 +49,7 @@ export function createServices(options: ServiceOptions, store: Store, { ring }: 
   const demo = options.demo === true ? new DemoControls() : options.demo || undefined
   const directory = new Directory({
     publicUrl,
-    ...(isStoreShared(store) && { inTouchAt: () => follower.inStepAt }),
+    ...(isStoreShared(store) && { inTouchAt: () => follower.inTouchAt }),
     details: {
       detailsOf: user_ids => store.streams.detailsOf(user_ids),
       gamesOf: ids => store.games.withIds(ids),

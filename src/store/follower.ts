@@ -27,7 +27,7 @@
  *   be harmless, so an entry carries the resulting state, not a difference. `retrace` is for what needs the difference.
  * - Replacing the state after a load, and applying the entries since, happens without a pause: no request sees half of it.
  * - A command that has committed does not fail because the feed cannot be read. The next read catches up.
- * - `inStepAt` moves only when the feed was read to its end.
+ * - `inStepAt` moves, and a lost touch is found again, only when the feed was read to its end.
  */
 import type { Log } from '../kit/telemetry/log.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
@@ -54,6 +54,8 @@ export class FeedFollower {
   #catchingUp: Promise<void> | undefined
   /** When the feed was last read to its end, on the monotonic clock. */
   #inStepAt = performance.now()
+  /** When the first read began that has not ended well since. */
+  #tryingSince: number | undefined
   #entriesApplied = 0
   #reloads = 0
 
@@ -77,6 +79,14 @@ export class FeedFollower {
   /** When the subscribers were last in sync with the store, on the monotonic clock. */
   get inStepAt(): number {
     return this.#inStepAt
+  }
+
+  /**
+   * Until when the store could be read: now, unless a read takes long or has failed. A process that was only too busy to read
+   * has not lost touch.
+   */
+  get inTouchAt(): number {
+    return this.#tryingSince ?? performance.now()
   }
 
   measure(metrics: Metrics): void {
@@ -106,14 +116,17 @@ export class FeedFollower {
   /** Reads the feed to its end. Callers during a read wait for one more read. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp !== undefined) await this.#catchingUp.catch(() => undefined)
-    this.#catchingUp ??= this.#readFeed()
-      .then(() => {
-        this.#inStepAt = performance.now()
-      })
-      .finally(() => {
-        this.#catchingUp = undefined
-      })
+    this.#catchingUp ??= this.#readToEnd().finally(() => {
+      this.#catchingUp = undefined
+    })
     await this.#catchingUp
+  }
+
+  async #readToEnd(): Promise<void> {
+    this.#tryingSince ??= performance.now()
+    await this.#readFeed()
+    this.#tryingSince = undefined
+    this.#inStepAt = performance.now()
   }
 
   async #readFeed(): Promise<void> {

@@ -117,6 +117,30 @@ for (const engine of engines) {
         )
       }))
 
+    test('a process that was too busy to read has not lost touch; one whose reads fail or are not answered has', () =>
+      withStore(async store => {
+        const far = losable(store)
+        const { follower } = await follow(far.store)
+        const before = performance.now()
+        expect(follower.inTouchAt).toBeGreaterThanOrEqual(before)
+        const reading = follower.catchUp()
+        const began = follower.inTouchAt
+        await Promise.resolve()
+        expect(follower.inTouchAt).toBe(began)
+        await reading
+        expect(follower.inTouchAt).toBeGreaterThan(began)
+        far.wire.isCut = true
+        const cut = performance.now()
+        await expect(follower.catchUp()).rejects.toThrow('cut')
+        const again = performance.now()
+        await expect(follower.catchUp()).rejects.toThrow('cut')
+        expect(follower.inTouchAt).toBeGreaterThanOrEqual(cut)
+        expect(follower.inTouchAt).toBeLessThanOrEqual(again)
+        far.wire.isCut = false
+        await follower.catchUp()
+        expect(follower.inTouchAt).toBeGreaterThan(again)
+      }))
+
     test('a gap in the feed is detected and everything reloaded', () =>
       withStore(async (store, start) => {
         const { follower, shown, lines } = await follow(fromAfar(store))

@@ -53,6 +53,13 @@ describeOperation(getTopGames, { valid, server: { streams: STREAMS } }, proofs =
     otherCallers: ({ world }) => [world.other_client.app_token, world.viewer.token],
   })
 
+  ok('lists what was started before the process was too busy to read the feed', async server => {
+    const game = await playedGame(server, 100)
+    await server.settle()
+    Bun.sleepSync(600)
+    expect(await listedAt(server, game.id)).toBeGreaterThanOrEqual(0)
+  })
+
   ok('lists the four fields of a game, none of them null', async server => {
     const rows = await everything(server)
     expect(rows.length).toBeGreaterThan(8)
