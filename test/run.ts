@@ -269,7 +269,7 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
 const EXPLAINED_FAILURES = 20
 const EXPLAINED_LINES = 60
 
-/** What the runner printed about each failure: among ten thousand lines nobody finds it, and a kept log may begin later. */
+/** What the runner printed about each failure: it is hard to find among ten thousand lines, and a kept log may begin later. */
 function failuresOf(report: string): string[] {
   const failures: string[] = []
   let file = ''
