@@ -20,6 +20,8 @@ const ROOT = join(import.meta.dir, '..')
 const ENTRY_POINTS = ['testing/start-strand.ts', 'testing/intercept.ts', 'client/index.ts']
 const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 
+// `test/packages.js` installs more packages, and changes nothing that is built.
+if (process.env.STRAND_IS_BUILT === 'true') process.exit(0)
 if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
   console.log('dist: not built, because the development dependencies are not installed')
   process.exit(0)

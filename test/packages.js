@@ -3,7 +3,7 @@
  * installs Strand from a git URL: the build does not need them.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 const read = file => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
 
@@ -17,9 +17,12 @@ function isInstalled([name, version]) {
 
 if (!Object.entries(read('package.json').devDependencies).every(isInstalled)) {
   process.stderr.write('installing the packages of test/package.json\n')
+  // npm prepares the repository after every installation: what was built a moment ago need not be built again.
+  const isBuilt = existsSync(new URL('../dist', import.meta.url))
   const { status } = spawnSync('npm', ['install', '--workspaces', '--include-workspace-root'], {
     cwd: new URL('..', import.meta.url),
     stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...(isBuilt && { STRAND_IS_BUILT: 'true' }) },
     shell: process.platform === 'win32',
   })
   process.exit(status ?? 1)
