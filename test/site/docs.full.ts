@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { hasBrowser, launchBrowser } from '../support/browser/browser.ts'
-import { look, violationsOn } from '../support/browser/look.ts'
+import { layOutAll, look, violationsOn } from '../support/browser/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const pictures = process.env.STRAND_PICTURES || undefined
@@ -98,10 +98,7 @@ describe('/docs', () => {
 
     test('axe finds nothing on a phone and on a desk, light and dark', async () => {
       await page.goto(`${server.url}/docs`)
-      // Also what is far away, which is not laid out until it is nearly on the screen.
-      await page.evaluate(
-        `for (const article of document.querySelectorAll('article')) article.style.contentVisibility = 'visible'`,
-      )
+      await layOutAll(page)
       for (const [name, width, height] of [
         ['phone', 390, 844],
         ['desk', 1440, 900],

@@ -29,12 +29,20 @@ export async function look(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
+/** Also what is far from the screen, which a browser leaves out: axe would take other grounds for it than it has. */
+export async function layOutAll(page: Page): Promise<void> {
+  await page.evaluate(
+    `for (const each of document.querySelectorAll('article')) each.style.contentVisibility = 'visible'`,
+  )
+}
+
 /** What axe-core finds on the open page. Schemes differ in their colours alone, so the rest is checked in one of them. */
 export async function violationsOn(
   page: Page,
   colorScheme: 'light' | 'dark',
 ): Promise<(readonly [rule: string, html: string | undefined])[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source)
+  await layOutAll(page)
   // Of rules that are kept, axe need not collect the elements.
   const options: axe.RunOptions = {
     resultTypes: ['violations'],
