@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { runnerOptions } from '../test/support/runner-options.ts'
+import { runnerOptions } from '../test/support/runner/options.ts'
 import { execute } from './pack.ts'
 import { OWN_PLATFORM, PLATFORMS, readNotes, writeReleaseFiles } from './release-files.ts'
 import { repositoryPage } from './repository-page.ts'

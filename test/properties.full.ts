@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
-import { runnerOptions } from './support/runner-options.ts'
+import { runnerOptions } from './support/runner/options.ts'
 
 const TIMEOUT_MILLISECONDS = 600_000
 const TRIED_OFTEN = /\bruns\(/

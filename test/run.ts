@@ -16,7 +16,10 @@ import { Glob } from 'bun'
 import { bundleThreads } from '../build/program-bundle.ts'
 import { findNodeMediaServer } from './support/media/find-node-media-server.ts'
 import { findPrograms } from './support/packages/debian.ts'
-import { runnerOptions } from './support/runner-options.ts'
+import { runnerOptions } from './support/runner/options.ts'
+import { type Count, Report } from './support/runner/report.ts'
+import { StolenTime } from './support/runner/stolen-time.ts'
+import { type Run, unluckyFiles } from './support/runner/unlucky-files.ts'
 import { prepareWorlds } from './support/server/prepared-world.ts'
 import { createMemoryFolder } from './support/store/memory.ts'
 import { type PostgresServer, startPostgres } from './support/store/postgres.ts'
@@ -233,9 +236,9 @@ const slow = SLOW[suffix].map(name => `./test/${name}.${suffix}.ts`)
 const durations = files.map(file => [relative('.', file), slow.includes(file) ? 10_000 : 1000])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
 
-/** Runs files, and gives what the runner reports with its exit code. */
-async function runFiles(some: readonly string[], workers: number): Promise<{ code: number; report: string }> {
-  const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...given]
+/** Runs files, and reads what the runner reports of them. */
+async function runFiles(some: readonly string[], workers: number, more = given): Promise<Run> {
+  const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...more]
   const runner = Bun.spawn([process.execPath, 'test', ...options, ...some], {
     env: {
       ...process.env,
@@ -257,46 +260,47 @@ async function runFiles(some: readonly string[], workers: number): Promise<{ cod
     stderr: 'pipe',
   })
   run = runner
-  let report = ''
+  const report = new Report()
   const decoder = new TextDecoder()
   for await (const chunk of runner.stderr) {
     process.stderr.write(chunk)
-    report += decoder.decode(chunk, { stream: true })
+    report.add(decoder.decode(chunk, { stream: true }))
   }
   return { code: await runner.exited, report }
 }
 
 const EXPLAINED_FAILURES = 20
-const EXPLAINED_LINES = 60
 
-/** What the runner printed about each failure: it is hard to find among ten thousand lines, and a kept log may begin later. */
-function failuresOf(report: string): string[] {
-  const failures: string[] = []
-  let file = ''
-  let lines: string[] = []
-  // The summary repeats only their names.
-  for (const line of report.split(/^\d+ tests? failed:$/m)[0]?.split('\n') ?? []) {
-    if (/^test\/\S+\.ts:$/.test(line)) file = line
-    if (line.startsWith('(fail) ')) failures.push([file, ...lines.slice(-EXPLAINED_LINES), line].join('\n'))
-    if (line === file || /^\((?:pass|fail|skip)\) /.test(line)) lines = []
-    else lines.push(line)
-  }
-  return failures.slice(0, EXPLAINED_FAILURES)
+/** Again, because they are hard to find among ten thousand lines, and a kept log may begin later. */
+function explainFailures(some: readonly Run[]): void {
+  const failures = some.flatMap(({ report }) => report.failures)
+  for (const { explanation } of failures.slice(0, EXPLAINED_FAILURES)) console.error(`\n${explanation}`)
 }
 
+const stolen = new StolenTime()
 // More than there are cores, because many tests wait for a process, a clock or a connection.
 const together = files.filter(file => !LATE.includes(file))
 const late = files.filter(file => LATE.includes(file))
-const runs: { code: number; report: string }[] = []
+const runs: Run[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + 2))
 if (late.length > 0) runs.push(await runFiles(late, 2))
+stolen.note()
+explainFailures(runs)
+const count = (word: Count) => runs.reduce((sum, { report }) => sum + report.count(word), 0)
+let code = runs.find(each => each.code !== 0)?.code ?? 0
+let failed = count('fail')
+const unlucky = unluckyFiles(runs, stolen)
+if (unlucky.length > 0) {
+  console.error(
+    `\n!!! REPEATED: the host of this machine took processors from it (steal in /proc/stat) while tests failed. Their files run again, one at a time.\n`,
+  )
+  const again = await runFiles(unlucky, 1, [])
+  explainFailures([again])
+  code = again.code
+  failed = again.report.count('fail')
+}
 await postgres?.stop()
 
-for (const failure of runs.flatMap(({ report }) => failuresOf(report))) console.error(`\n${failure}`)
-const count = (word: string) =>
-  runs.reduce(
-    (sum, { report }) => sum + Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0),
-    0,
-  )
-console.log(`${count('pass')} passed, ${count('fail')} failed, ${count('skip')} skipped`)
-process.exit(runs.find(({ code }) => code !== 0)?.code ?? 0)
+const passed = count('pass') + count('fail') - failed
+console.log(`${passed} passed, ${failed} failed, ${count('skip')} skipped`)
+process.exit(code)

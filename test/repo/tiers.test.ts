@@ -48,7 +48,6 @@ test('what tests share is in folders by what it drives', () => {
     'assertions.ts',
     'operation.ts',
     'properties.ts',
-    'runner-options.ts',
     'server.ts',
     'streams.d.ts',
   ])

@@ -9,6 +9,6 @@ const TIMEOUT_MILLISECONDS = 120_000
  */
 export function runnerOptions({ workers, isFull }: { workers: number; isFull: boolean }): string[] {
   const isolation = isFull ? '--isolate' : '--no-isolate'
-  const preload = `--preload=${join(import.meta.dir, 'assertions.ts')}`
+  const preload = `--preload=${join(import.meta.dir, '..', 'assertions.ts')}`
   return [`--parallel=${workers}`, isolation, `--timeout=${TIMEOUT_MILLISECONDS}`, preload]
 }
