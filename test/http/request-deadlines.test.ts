@@ -26,3 +26,36 @@ test('what is thrown becomes a response', async () => {
 test('a conclusion that throws is reported to the caller, who does not wait for ever', async () => {
   await expect(limit(Promise.resolve(new Response('known')), broken)).rejects.toThrow('the log is broken')
 })
+
+test('of many, in any order, those that are late are refused once, and the others wait on', async () => {
+  const deadlines = new RequestDeadlines()
+  const begin = (waitsSince: number, isHeldOpen = false) => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const waiting = { isHeldOpen, waitsSince } as RequestContext
+    const ended = deadlines.limit(
+      waiting,
+      promise,
+      answer => answer as Response,
+      thrown => new Response(String(thrown), { status: 503 }),
+    )
+    return { resolve: () => resolve(new Response('known')), ended }
+  }
+  const now = performance.now()
+  const all = Array.from({ length: 60 }, (_, n) => ({
+    n,
+    ...begin(n % 3 === 0 ? now - 20_000 : now, n % 6 === 0),
+  }))
+  const isLate = ({ n }: { n: number }) => n % 3 === 0 && n % 6 !== 0
+  // Some of those that are not late end first, from the middle, the end and the start of the list.
+  const early = all.filter(each => !isLate(each) && each.n % 2 === 0)
+  for (const each of [...early.slice(5), ...early.slice(0, 5).reverse()]) {
+    each.resolve()
+    await each.ended
+  }
+  const statuses = await Promise.all(all.filter(isLate).map(async ({ ended }) => (await ended).status))
+  expect(statuses).toEqual(Array(10).fill(503))
+  for (const each of all) each.resolve()
+  const texts = await Promise.all(all.map(async ({ ended }) => (await ended).text()))
+  expect(texts.filter(text => text === 'known')).toHaveLength(50)
+  expect(texts.filter(text => text.includes('longer than 10 s'))).toHaveLength(10)
+})
