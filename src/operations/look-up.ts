@@ -15,6 +15,8 @@ interface LookUpKey<Row> {
 export async function lookUp<Row extends { readonly id: string }>(
   ...keys: readonly LookUpKey<Row>[]
 ): Promise<Row[]> {
+  const [only, other] = keys.filter(({ values = [] }) => values.length > 0)
+  if (only?.values?.length === 1 && other === undefined) return [...(await only.find(only.values))]
   const byId = new Map<string, Row>()
   for (const { values = [], find, valueIn } of keys) {
     if (values.length === 0) continue

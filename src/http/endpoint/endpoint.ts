@@ -131,7 +131,8 @@ export class Endpoint {
     if (this.operation.body !== undefined) await this.#readBody(call, context)
     const instead = this.#faults && (await this.#injectFault(this.#faults, context, call))
     if (instead !== undefined) return instead
-    return this.#handleCall(context, call)
+    const cache = this.#cacheFor(context)
+    return this.#complete(context, call, cache, await this.#handle(call, this.#servicesFor(caller)))
   }
 
   async #handleCall(context: RequestContext, call: EndpointCall): Promise<Response> {
