@@ -270,6 +270,7 @@ async function runFiles(some: readonly string[], workers: number, more = given):
 }
 
 const EXPLAINED_FAILURES = 20
+const MAX_REPETITIONS = 3
 
 /** Again, because they are hard to find among ten thousand lines, and a kept log may begin later. */
 function explainFailures(some: readonly Run[]): void {
@@ -289,15 +290,20 @@ explainFailures(runs)
 const count = (word: Count) => runs.reduce((sum, { report }) => sum + report.count(word), 0)
 let code = runs.find(each => each.code !== 0)?.code ?? 0
 let failed = count('fail')
-const unlucky = unluckyFiles(runs, stolen)
-if (unlucky.length > 0) {
+let last: readonly Run[] = runs
+for (let repetition = 0; repetition < MAX_REPETITIONS; repetition++) {
+  const unlucky = unluckyFiles(last, stolen)
+  if (unlucky.length === 0) break
   console.error(
-    `\n!!! REPEATED: the host of this machine took processors from it (steal in /proc/stat) while tests failed. Their files run again, one at a time.\n`,
+    '\n!!! REPEATED: the host of this machine took processors from it (steal in /proc/stat) while tests failed. When it takes few, their files run again, one at a time.\n',
   )
+  await stolen.untilCalm()
   const again = await runFiles(unlucky, 1, [])
+  stolen.note()
   explainFailures([again])
   code = again.code
   failed = again.report.count('fail')
+  last = [again]
 }
 await postgres?.stop()
 

@@ -2,7 +2,7 @@
  * Whatever goes wrong in a test file fails the run by the name of the file, and takes no other file with it. Only what failed
  * while the host of the machine took its processors runs again.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -140,4 +140,18 @@ test('stolen time is counted as the system counts it', async () => {
   stolen.note()
   stolen.stop()
   expect([stolen.worst(began, middle), stolen.worst(middle, middle + 9)]).toEqual([0.3, 0])
+})
+
+test('a second of work that got its processor ends the wait for a calm machine', async () => {
+  let [idle, taken, trials] = [0, 0, 0]
+  const stolen = new StolenTime(() => {
+    idle += 90
+    // From the first trial, not from the second.
+    if (trials++ === 2) taken += 50
+    return `cpu 0 0 0 ${idle} 0 0 0 ${taken} 0 0`
+  })
+  using wait = spyOn(Bun, 'sleep').mockResolvedValue(undefined)
+  await stolen.untilCalm()
+  stolen.stop()
+  expect([wait.mock.calls, trials]).toEqual([[[9000]], 5])
 })

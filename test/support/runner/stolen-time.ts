@@ -5,6 +5,11 @@
 import { readFileSync } from 'node:fs'
 
 const INTERVAL_MILLISECONDS = 5000
+/** What the host takes from an idle machine is not counted, so calm is a second of work that got its processor. */
+const TRIAL_MILLISECONDS = 1000
+const LITTLE = 0.05
+const BETWEEN_TRIALS_MILLISECONDS = 9000
+const MAX_TRIALS = 30
 /** The fields of `cpu` up to `steal`; those after it are part of others. */
 const FIELDS = 8
 
@@ -27,13 +32,26 @@ export class StolenTime {
     this.#timer.unref()
   }
 
-  /** Ends an interval. */
-  note(): void {
+  /** Resolves when the host takes little, or after five minutes. */
+  async untilCalm(): Promise<void> {
+    for (let trial = 0; trial < MAX_TRIALS; trial++) {
+      this.note()
+      const end = performance.now() + TRIAL_MILLISECONDS
+      while (performance.now() < end);
+      if (this.note() < LITTLE) return
+      await Bun.sleep(BETWEEN_TRIALS_MILLISECONDS)
+    }
+  }
+
+  /** Ends an interval, and gives its share. */
+  note(): number {
     const now = parse(this.#read())
     const spent = now.map((value, field) => value - (this.#last[field] ?? 0))
     const all = spent.reduce((sum, value) => sum + value, 0)
     this.#last = now
-    this.#intervals.push({ until: performance.now(), share: all === 0 ? 0 : (spent.at(-1) ?? 0) / all })
+    const share = all === 0 ? 0 : (spent.at(-1) ?? 0) / all
+    this.#intervals.push({ until: performance.now(), share })
+    return share
   }
 
   /** The largest share of an interval that lies between these times, also in part. */
