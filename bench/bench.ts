@@ -65,38 +65,35 @@ export class Bench {
     return makeWorld(this.folder(name), size)
   }
 
+  /** Starts its server. Baselines have copies of the store. */
   async inhabit(world: BenchWorld): Promise<Inhabited> {
+    for (const baseline of ['usual', 'least']) copyStore(world.storeFile, join(world.folder, baseline))
     return { world, strand: await this.processes.startStrand(world.folder, world) }
   }
 
-  /** The world of the size that was asked for, with its server, where operations are measured. Baselines have copies. */
-  readonly ground = lazy(async (): Promise<Inhabited> => {
-    const world = await this.makeWorld('world', this.plan.size)
-    for (const baseline of ['usual', 'least']) copyStore(world.storeFile, this.folder(baseline))
-    return this.inhabit(world)
-  })
+  /** The world of the size that was asked for, with its server, where operations are measured. */
+  readonly ground = lazy(async () => this.inhabit(await this.makeWorld('world', this.plan.size)))
 
-  readonly usual = lazy(async () => this.processes.startUsualServer(await this.#planBaseline('usual')))
+  readonly usual = lazy(async () => this.processes.startUsualServer(planFor('usual', await this.ground())))
 
   /** The least server of the operation that these requests are of. */
-  async startLeast({ requests: [first] }: Load): Promise<Served> {
+  startLeast({ requests: [first] }: Load, inhabited: Inhabited): Promise<Served> {
     const operation = `${first?.method ?? 'GET'} ${first?.path.replace(/\?.*/, '')}`
-    const plan: LeastPlan = { operation, ...(await this.#planBaseline('least')) }
+    const plan: LeastPlan = { operation, ...planFor('least', inhabited) }
     return this.processes.startBaseline('least-server', plan)
-  }
-
-  async #planBaseline(baseline: string) {
-    const { world, strand } = await this.ground()
-    return {
-      storeFile: join(this.folder(baseline), 'strand.db'),
-      masterKeys: world.secrets.masterKeys,
-      // As Strand names itself when it listens on a loopback address.
-      publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
-    }
   }
 }
 
-/** A copy of a store that no process has open. */
-export function copyStore(storeFile: string, folder: string): void {
+const planFor = (baseline: string, { world, strand }: Inhabited) => ({
+  storeFile: join(world.folder, baseline, 'strand.db'),
+  masterKeys: world.secrets.masterKeys,
+  // As Strand names itself when it listens on a loopback address.
+  publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
+})
+
+/** Copies a store that no process has open into a folder, and gives that. */
+export function copyStore(storeFile: string, folder: string): string {
+  mkdirSync(folder, { recursive: true })
   copyFileSync(storeFile, join(folder, 'strand.db'), constants.COPYFILE_FICLONE)
+  return folder
 }

@@ -1,9 +1,5 @@
 /** The least that a server on this runtime can do: one constant response to every request. Prints its port. */
-export interface BarePlan {
-  readonly body: string
-}
-
-const { body }: BarePlan = await Bun.file(process.argv[2] ?? '').json()
+const { body }: { body: string } = await Bun.file(process.argv[2] ?? '').json()
 const bytes = Buffer.from(body)
 const headers = { 'Content-Type': 'application/json' }
 const server = Bun.serve({

@@ -27,10 +27,10 @@ function headersOf({ token, body, headers }: BenchRequest): Record<string, strin
 export function requestBytes(url: string, request: BenchRequest): Buffer {
   const { method = 'GET', path, body } = request
   const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = { Host: new URL(url).host, ...headersOf(request) }
+  const length = body !== undefined && { 'Content-Length': Buffer.byteLength(text) }
+  const headers = { Host: new URL(url).host, ...headersOf(request), ...length }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const length = body === undefined ? '' : `Content-Length: ${Buffer.byteLength(text)}\r\n`
-  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${text}`)
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`)
 }
 
 /** One request outside of the load. Throws unless it is answered with 2xx. */

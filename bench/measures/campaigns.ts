@@ -30,8 +30,7 @@ export const campaigns: Measure = {
     const world = await bench.makeWorld('campaigns', { ...SMALLEST, streams: plan.size.streams })
     const { secrets } = world
     const claims = await addCampaign(world)
-    const copy = bench.folder('campaigns-copy')
-    copyStore(world.storeFile, copy)
+    const copy = copyStore(world.storeFile, bench.folder('campaigns-copy'))
     const heartbeats = await measureHeartbeats(bench, world)
     const embedded = await processes.startStrand(world.folder, { secrets })
     const alone = await measureClaims(plan, claims, embedded)

@@ -68,19 +68,19 @@ export function scenarioMeasure(scenario: Scenario): Measure {
   return {
     name: scenario.name,
     run: async bench => {
-      const { world, strand } = await bench.ground()
-      const prepared = await prepare(world, strand, scenario)
+      const ground = await bench.ground()
+      const prepared = await prepare(ground.world, ground.strand, scenario)
       const start: Record<Baseline, (load: Load) => Promise<Served>> = {
         usual: () => bench.usual(),
-        least: load => bench.startLeast(load),
+        least: load => bench.startLeast(load, ground),
         bare: ({ body }) => bench.processes.startBaseline('bare-server', { body: body.toString() }),
       }
-      const sides = [loadOn(bench, strand, prepared)]
+      const sides = [loadOn(bench, ground.strand, prepared)]
       const started: Served[] = []
       for (const baseline of baselines) {
         const server = await start[baseline](prepared)
         // Cursors of the usual server differ from ours.
-        const sent = baseline === 'usual' ? await prepare(world, server, scenario) : prepared
+        const sent = baseline === 'usual' ? await prepare(ground.world, server, scenario) : prepared
         if (baseline !== 'bare') await requireSameAnswers(server, prepared, sent)
         if (baseline !== 'usual') started.push(server)
         sides.push(loadOn(bench, server, sent))

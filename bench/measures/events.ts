@@ -26,8 +26,7 @@ export const events: Measure = {
   run: async bench => {
     const world = await bench.makeWorld('events', SMALLEST)
     const databaseUrl = await bench.processes.startDatabase(world)
-    const folder = bench.folder('events-embedded')
-    copyStore(world.storeFile, folder)
+    const folder = copyStore(world.storeFile, bench.folder('events-embedded'))
     const settings = { STRAND_EVENT_CALLBACKS: 'any' }
     const options = { secrets: world.secrets, core: ALL_CORES, settings }
     const node = await bench.processes.startStrand(bench.folder('events'), { ...options, databaseUrl })

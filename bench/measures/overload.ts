@@ -27,8 +27,7 @@ export const overload: Measure = {
       const ids = entitlements.slice(n * 50, n * 50 + IDS).map(({ id }) => `id=${id}`)
       return { path: `/helix/entitlements/drops?${ids.join('&')}`, token }
     })
-    const folder = bench.folder('overload-embedded')
-    copyStore(world.storeFile, folder)
+    const folder = copyStore(world.storeFile, bench.folder('overload-embedded'))
     const embedded = await bench.processes.startStrand(folder, { secrets })
     const alone = await measureCurve(requests, 'embedded store', embedded)
     const options = { secrets, databaseUrl }
