@@ -267,7 +267,8 @@ const HIDDEN =
 async function useBlockFont(context: BrowserContext, more = ''): Promise<void> {
   const sheet = blockFontSheet() + HIDDEN + more
   await context.route(/\/assets\/site-[^/]*\.css$/, async route => {
-    const response = await route.fetch()
+    // The server closes an idle connection, perhaps while this is on its way.
+    const response = await route.fetch({ maxRetries: 2 })
     await route.fulfill({ response, body: (await response.text()) + sheet })
   })
 }
