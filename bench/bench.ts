@@ -19,7 +19,7 @@ export interface Result {
   readonly details?: string
   readonly atLeast?: number
   readonly atMost?: number
-  /** The lowest and highest value of the rounds. */
+  /** The ends of the middle half of the rounds. */
   readonly spread?: readonly [number, number]
   readonly strand?: LoadResult
   readonly against?: LoadResult

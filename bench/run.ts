@@ -37,7 +37,7 @@ const SMALL = {
 }
 const FULL = {
   size: { streams: 100_000, entitlements: 1_000_000 },
-  pace: { rounds: 3, seconds: 2, warmUpSeconds: 6 },
+  pace: { rounds: 11, seconds: 1, warmUpSeconds: 5 },
 }
 
 function readPlan(words: readonly string[]): Plan | 'help' {

@@ -6,7 +6,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** What rounds gave: their median, the lowest and the highest. */
+/** What rounds gave: their median, and the ends of the middle half of them. */
 export const ofRounds = (values: readonly number[]) => {
-  return { value: median(values), spread: [Math.min(...values), Math.max(...values)] as const }
+  return { value: median(values), spread: [quantile(values, 0.25), quantile(values, 0.75)] as const }
 }

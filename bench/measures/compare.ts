@@ -8,12 +8,12 @@ import { median, ofRounds } from '../statistics.ts'
 import type { BenchWorld } from '../world/world.ts'
 
 const SAMPLED_ANSWERS = 50
-/** Warms every server up: the runtime compiles what runs often. Then measures them in turn. Gives the rounds of each. */
+/** Warms every server up: the runtime compiles what runs often. Then measures them in turn, forward and backward. */
 export async function inTurns({ rounds, seconds, warmUpSeconds }: Pace, sides: readonly LoadedServer[]) {
   for (const side of sides) await side(warmUpSeconds)
-  const results: LoadResult[][] = sides.map(() => [])
-  for (let round = 0; round < rounds; round++)
-    for (const [index, side] of sides.entries()) results[index]?.push(await side(seconds))
+  const results = sides.map((): LoadResult[] => [])
+  const turns = sides.map((side, n) => async () => results[n]?.push(await side(seconds)))
+  for (let round = 0; round < rounds; round++, turns.reverse()) for (const turn of turns) await turn()
   return results
 }
 
