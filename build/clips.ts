@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MOVING_SCENES } from '../src/images/moving-scenes.ts'
+import { MOVING_SCENES } from '../src/images/moving/moving-scenes.ts'
 import type { Raster } from '../src/images/raster.ts'
 import { rasterize } from '../src/images/raster.ts'
 import { drawMovingScene, type MovingScene } from '../src/images/scene.ts'

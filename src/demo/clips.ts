@@ -1,4 +1,4 @@
-/** The clips by the name of their scene (`images/moving-scenes.ts`), and which channel has which. */
+/** The clips by the name of their scene (`images/moving/moving-scenes.ts`), and which channel has which. */
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lazy } from '../kit/lazy.ts'

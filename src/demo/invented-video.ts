@@ -9,7 +9,7 @@
  *     /videos/<id>/<version>/init-0.mp4                   and 3.m4s: loop 3; 3.2.m4s: the first two fragments of it
  */
 import { videoSeconds } from '../domain/timeline.ts'
-import type { InventedFile, InventedVideo } from '../operations/demo-controls.ts'
+import type { InventedFile, InventedVideo } from '../operations/demo/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Video } from '../store/queries/videos.ts'
 import { type Clip, FRAGMENTS, repeatClip } from './clip.ts'

@@ -7,9 +7,9 @@ import { CONTENT_LABELS } from '../contract/resources/content-label.ts'
 import type { BROADCASTER_TYPES } from '../contract/resources/user.ts'
 import { SeededRandom } from '../kit/random.ts'
 import { isoSeconds } from '../kit/time/clock.ts'
-import type { Draft } from './draft.ts'
 import { DESCRIPTIONS, LANGUAGES, TITLES } from './names.ts'
-import { displayName, type Person } from './people.ts'
+import type { Draft } from './plan/draft.ts'
+import { displayName, type Person } from './plan/people.ts'
 
 const DAY = 86_400_000
 

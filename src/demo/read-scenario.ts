@@ -5,10 +5,10 @@ import { knownFields, type Violation } from '../contract/violation.ts'
 import { checkTags } from '../domain/tags.ts'
 import { lazy } from '../kit/lazy.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
-import { violationIn } from '../operations/faults.ts'
+import { violationIn } from '../operations/demo/faults.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
 import { GAMES } from './names.ts'
-import { WRITTEN_UUID } from './plan-scenario.ts'
+import { WRITTEN_UUID } from './plan/plan-scenario.ts'
 import { ROLES } from './world.ts'
 
 const SECTIONS = [

@@ -3,7 +3,7 @@
 import type { ScenarioEvent } from '../contract/resources/scenario.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import { isoMillis, isoSeconds } from '../kit/time/clock.ts'
-import type { TimedWork } from '../operations/demo-timeline.ts'
+import type { TimedWork } from '../operations/demo/demo-timeline.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { EventType } from '../contract/events/event-type.ts'
-import type { MessageKind, ReceiverAnswer } from '../domain/delivery-outcome.ts'
+import type { MessageKind, ReceiverAnswer } from '../domain/events/delivery-outcome.ts'
 import { uuid } from '../kit/id.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { sampleMessage } from './sample.ts'

@@ -23,15 +23,15 @@
  *   a repeated message by its id.
  * - A request ends well before its claim does, and an outcome that the store did not take is settled again until then.
  * - No receiver delays another. Each has a few slots, and a claim takes no more for it than are free (`slots.ts`,
- *   `domain/webhook-room.ts`). A receiver that fails is tried less and less often.
+ *   `domain/events/webhook-room.ts`). A receiver that fails is tried less and less often.
  * - Memory is bounded by the slots: what is not claimed waits in the store, in queues whose length costs nothing
  *   (`store/commands/claim-webhooks.ts`).
  * - A process that stops claims nothing more, and settles what it has sent.
  */
 import type { EventSecrets } from '../auth/event-secrets.ts'
-import { decideOutcome, type MessageOutcome, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
-import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
-import { HOST_SLOTS, messageQueues } from '../domain/webhook-room.ts'
+import { decideOutcome, type MessageOutcome, type ReceiverAnswer } from '../domain/events/delivery-outcome.ts'
+import { WEBHOOK_TARGET } from '../domain/events/event-subscription.ts'
+import { HOST_SLOTS, messageQueues } from '../domain/events/webhook-room.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { Histogram, SECONDS } from '../kit/telemetry/histogram.ts'
 import type { Log } from '../kit/telemetry/log.ts'

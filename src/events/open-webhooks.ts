@@ -1,5 +1,5 @@
 import type { EventSecrets } from '../auth/event-secrets.ts'
-import type { CallbackRule } from '../domain/event-subscription.ts'
+import type { CallbackRule } from '../domain/events/event-subscription.ts'
 import type { Lifetime } from '../kit/lifetime.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'

@@ -6,7 +6,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import tls from 'node:tls'
-import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
+import type { ReceiverAnswer } from '../domain/events/delivery-outcome.ts'
 import { AnswerReader } from './answer-reader.ts'
 
 /** Time for the rest of an answer that is not needed, so that the receiver does not see a broken connection. */

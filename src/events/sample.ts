@@ -1,6 +1,6 @@
 import type { EventType } from '../contract/events/event-type.ts'
 import { exampleCondition } from '../contract/events/notification.ts'
-import type { MessageKind } from '../domain/delivery-outcome.ts'
+import type { MessageKind } from '../domain/events/delivery-outcome.ts'
 import { uuid } from '../kit/id.ts'
 import { isoMillis } from '../kit/time/clock.ts'
 import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'

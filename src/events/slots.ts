@@ -1,10 +1,10 @@
-/** The webhook requests of this process that are in flight, for the rules of `domain/webhook-room.ts`. */
+/** The webhook requests of this process that are in flight, for the rules of `domain/events/webhook-room.ts`. */
 import {
   type MessageGroup,
   type MessageQueues,
   messageGroup,
   type WebhookRoom,
-} from '../domain/webhook-room.ts'
+} from '../domain/events/webhook-room.ts'
 
 export type SlotLimits = Readonly<Record<MessageGroup, number>>
 

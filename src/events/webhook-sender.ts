@@ -8,8 +8,8 @@
  */
 import { lookup as lookUp } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
-import type { CallbackRule } from '../domain/event-subscription.ts'
+import type { ReceiverAnswer } from '../domain/events/delivery-outcome.ts'
+import type { CallbackRule } from '../domain/events/event-subscription.ts'
 import { lazy } from '../kit/lazy.ts'
 import type { AddressShares } from './address-shares.ts'
 import { isPublicAddress } from './callback-address.ts'

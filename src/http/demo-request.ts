@@ -1,5 +1,5 @@
 import { isTokenCaller } from '../domain/caller.ts'
-import type { DemoControls } from '../operations/demo-controls.ts'
+import type { DemoControls } from '../operations/demo/demo-controls.ts'
 import { spoilResponse } from './endpoint/apply-fault.ts'
 import type { RequestContext } from './request-context.ts'
 

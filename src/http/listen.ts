@@ -1,6 +1,6 @@
 /** Listeners: sockets that accept requests, and how they stop. */
 import http from 'node:http'
-import type { EventSockets, SocketRequest } from '../events/event-sockets.ts'
+import type { EventSockets, SocketRequest } from '../events/sockets/event-sockets.ts'
 import type { Peer } from './request-context.ts'
 import { UPGRADED } from './responses/socket-response.ts'
 

@@ -5,7 +5,7 @@
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import type { Family } from '../contract/operation.ts'
 import { problem, type Refusal, refuse } from '../contract/problem.ts'
-import type { EventSockets } from '../events/event-sockets.ts'
+import type { EventSockets } from '../events/sockets/event-sockets.ts'
 import { isImagePath } from '../images/image-name.ts'
 import type { Bucket } from '../media/bucket.ts'
 import type { LiveChannels } from '../media/live-channels.ts'

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../kit/random.ts'
 import type { Colour } from './colour.ts'
-import { isLitAt, sway, turn } from './motion.ts'
+import { isLitAt, sway, turn } from './moving/motion.ts'
 import type { Point, Sketch } from './picture.ts'
 
 /** Far, middle and near. */

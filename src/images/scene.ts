@@ -1,7 +1,7 @@
 import { SeededRandom } from '../kit/random.ts'
 import { type Colour, colour, ramp } from './colour.ts'
 import { type DrawLand, drawCity, drawHills, drawPeaks, drawSea, type Lands } from './land.ts'
-import { sway } from './motion.ts'
+import { sway } from './moving/motion.ts'
 import { type Picture, Sketch } from './picture.ts'
 
 const WIDTH = 320

@@ -4,9 +4,9 @@
  */
 import type { Log } from '../kit/telemetry/log.ts'
 import type { Clock } from '../kit/time/clock.ts'
-import type { Recording } from '../media/recording.ts'
-import { RecordingReceiver } from '../media/recording-receiver.ts'
-import type { Recordings } from '../media/recordings.ts'
+import type { Recording } from '../media/recording/recording.ts'
+import { RecordingReceiver } from '../media/recording/recording-receiver.ts'
+import type { Recordings } from '../media/recording/recordings.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 

@@ -15,7 +15,7 @@ import type { Measured, Metrics } from '../kit/telemetry/metrics.ts'
 import { Outage } from '../kit/telemetry/outage.ts'
 import { type Clock, isoMillis } from '../kit/time/clock.ts'
 import { type Bucket, objectKey } from '../media/bucket.ts'
-import type { Recordings } from '../media/recordings.ts'
+import type { Recordings } from '../media/recording/recordings.ts'
 import type { RecordingFile } from '../store/queries/recording-files.ts'
 import type { Store } from '../store/store.ts'
 

@@ -5,8 +5,8 @@
 import { NetworkShares } from '../kit/queues/network-shares.ts'
 import type { Metrics } from '../kit/telemetry/metrics.ts'
 import { type Answer, Answers } from './answers.ts'
+import { Packager } from './hls/packager.ts'
 import { MediaMemory } from './media-memory.ts'
-import { Packager } from './packager.ts'
 import { readPacket } from './packet.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 

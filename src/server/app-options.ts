@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Log } from '../kit/telemetry/log.ts'
 import type { Measured } from '../kit/telemetry/metrics.ts'
-import type { DemoControls } from '../operations/demo-controls.ts'
+import type { DemoControls } from '../operations/demo/demo-controls.ts'
 import type { Services } from '../operations/implement.ts'
 import type { GatherMetrics } from './metrics.ts'
 import type { StoreWait } from './open-store.ts'

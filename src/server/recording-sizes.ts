@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { Bucket, objectKey, toBucketOptions } from '../media/bucket.ts'
-import { Recordings } from '../media/recordings.ts'
+import { Recordings } from '../media/recording/recordings.ts'
 import type { Services } from '../operations/implement.ts'
 import type { RecordingFile } from '../store/queries/recording-files.ts'
 

@@ -12,7 +12,7 @@ import type { WorldOptions, WorldPlan } from '../demo/world.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { createLog, type Log } from '../kit/telemetry/log.ts'
 import { type ClockStart, MovableClock } from '../kit/time/clock.ts'
-import { DemoControls } from '../operations/demo-controls.ts'
+import { DemoControls } from '../operations/demo/demo-controls.ts'
 import { type StrandServer, startServer } from './serve.ts'
 
 /** Options of `strand demo` and of the test harness. */

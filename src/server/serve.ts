@@ -1,7 +1,7 @@
 import { type Address, formatUrl } from '../config/config.ts'
 import { prepareDataFolder } from '../config/data-folder.ts'
 import { PUBLIC_FAMILIES } from '../contract/reference/openapi.ts'
-import type { EventSockets } from '../events/event-sockets.ts'
+import type { EventSockets } from '../events/sockets/event-sockets.ts'
 import type { ServedFamilies } from '../http/families.ts'
 import { openHealthListener } from '../http/health-listener.ts'
 import { DescriptorGuard, SheddingListener } from '../http/limits/shedding.ts'

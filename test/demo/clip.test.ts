@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { FRAGMENT_SECONDS, FRAGMENTS, LOOP_SECONDS, readClip, repeatClip } from '../../src/demo/clip.ts'
 import { completeSegments, livePlaylist, videoPlaylist } from '../../src/demo/clip-playlists.ts'
 import { CLIP_NAMES, clipForChannel, loadClip } from '../../src/demo/clips.ts'
-import { MOVING_SCENES } from '../../src/images/moving-scenes.ts'
+import { MOVING_SCENES } from '../../src/images/moving/moving-scenes.ts'
 import { isoSeconds } from '../../src/kit/time/clock.ts'
 import { boxTypes, readFragments, type TrackFragment } from '../support/media/fragments.ts'
 

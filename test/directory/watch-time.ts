@@ -4,8 +4,8 @@
  */
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import { OpenCampaigns } from '../../src/directory/open-campaigns.ts'
-import { WatchTime } from '../../src/directory/watch-time.ts'
+import { OpenCampaigns } from '../../src/directory/watch-time/open-campaigns.ts'
+import { WatchTime } from '../../src/directory/watch-time/watch-time.ts'
 import type { StoredCampaign } from '../../src/domain/campaign.ts'
 import type { ViewerSession } from '../../src/domain/playback.ts'
 import { SLOT_MILLISECONDS, slotAt } from '../../src/domain/watched-minutes.ts'

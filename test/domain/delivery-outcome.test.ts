@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { decideOutcome, type MessageKind, type SentMessage } from '../../src/domain/delivery-outcome.ts'
+import {
+  decideOutcome,
+  type MessageKind,
+  type SentMessage,
+} from '../../src/domain/events/delivery-outcome.ts'
 
 const retrySeconds = [10, 60, 300, 1800, 7200, 21_600]
 const rule = { retrySeconds, random: 0 }

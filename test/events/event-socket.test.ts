@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Connection, EventSocket } from '../../src/events/event-socket.ts'
+import { type Connection, EventSocket } from '../../src/events/sockets/event-socket.ts'
 
 const FACTS = { id: 'session', connected_at: '2026-01-01T00:00:00.000Z', keepalive_seconds: 600 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Admission, HOST_SLOTS, QUICK_HOST_SLOTS } from '../../src/domain/webhook-room.ts'
+import { Admission, HOST_SLOTS, QUICK_HOST_SLOTS } from '../../src/domain/events/webhook-room.ts'
 import { Slots } from '../../src/events/slots.ts'
 
 /** A request that was answered after a while. */

@@ -1,7 +1,7 @@
 /** What becomes of messages while their client moves, and while the store is busy. */
 import { expect, test } from 'bun:test'
-import { EventSocket } from '../../src/events/event-socket.ts'
-import { SocketDeliveries } from '../../src/events/socket-deliveries.ts'
+import { EventSocket } from '../../src/events/sockets/event-socket.ts'
+import { SocketDeliveries } from '../../src/events/sockets/socket-deliveries.ts'
 import { createLog } from '../../src/kit/telemetry/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,6 +1,6 @@
 /** Queues of webhook messages, with claims and outcomes in any order. */
 import { describe, expect, test } from 'bun:test'
-import { messageQueues } from '../../src/domain/webhook-room.ts'
+import { messageQueues } from '../../src/domain/events/webhook-room.ts'
 import { Slots } from '../../src/events/slots.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import type { ClaimedDelivery } from '../../src/store/commands/claim-deliveries.ts'

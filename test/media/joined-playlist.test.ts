@@ -1,6 +1,6 @@
 /** Playlists as the store has them, which a node may have written badly. */
 import { expect, test } from 'bun:test'
-import { joinPlaylists } from '../../src/media/joined-playlist.ts'
+import { joinPlaylists } from '../../src/media/recording/joined-playlist.ts'
 
 const entry = (seconds: string, range: string) => `#EXTINF:${seconds},\n#EXT-X-BYTERANGE:${range}\n1.mp4`
 const playlist = (...entries: readonly string[]) =>

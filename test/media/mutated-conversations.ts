@@ -1,8 +1,8 @@
 /** Mutated conversations with a publisher without a socket. The default tier runs fewer of them than the full one. */
 import { expect } from 'bun:test'
 import { SeededRandom } from '../../src/kit/random.ts'
+import { Packager } from '../../src/media/hls/packager.ts'
 import { MediaMemory } from '../../src/media/media-memory.ts'
-import { Packager } from '../../src/media/packager.ts'
 import { readPacket } from '../../src/media/packet.ts'
 import { ProtocolError } from '../../src/media/rtmp/protocol-error.ts'
 import { Publisher } from '../../src/media/rtmp/publisher.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { Packager } from '../../src/media/hls/packager.ts'
 import { MediaMemory } from '../../src/media/media-memory.ts'
-import { Packager } from '../../src/media/packager.ts'
 import { readPacket } from '../../src/media/packet.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { AAC, AVC, audio, avcHeader, CONFIGS, video } from '../support/media/codecs.ts'

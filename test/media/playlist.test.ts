@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type ListedSegment, mediaPlaylist, multivariantPlaylist } from '../../src/media/playlist.ts'
+import { type ListedSegment, mediaPlaylist, multivariantPlaylist } from '../../src/media/hls/playlist.ts'
 
 const AT = Date.UTC(2026, 2, 1, 12)
 const segment = (sequence: number, more: Partial<ListedSegment> = {}): ListedSegment => ({

@@ -12,7 +12,7 @@ import { Disk, FATES } from '../../rig/power/disk.ts'
 import type { DiskEvent } from '../../rig/power/recording.ts'
 import { assertDefined } from '../../src/kit/assert-defined.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { Recording } from '../../src/media/recording.ts'
+import { Recording } from '../../src/media/recording/recording.ts'
 import { readMp4 } from '../support/media/read-mp4.ts'
 import { RecordedPublisher, recordingOptions } from '../support/media/recorder.ts'
 

@@ -1,6 +1,6 @@
 /** What the journal of a demo keeps, what it costs, and that no reader sees a secret. */
 import { describe, expect, test } from 'bun:test'
-import { type AnsweredRequest, RequestJournal } from '../../src/operations/request-journal.ts'
+import { type AnsweredRequest, RequestJournal } from '../../src/operations/demo/request-journal.ts'
 
 const SECRET = `susr_${'Zq7'.repeat(13).slice(0, 38)}`
 /** Short enough to be found in what is left of a secret that was cut. */

@@ -179,8 +179,8 @@ describe('what belongs in one place only', () => {
       files
         .filter(file => file.startsWith(`src/${folder}/`))
         .map(file => relative(`src/${folder}`, file))
-        // Resources, types of events, the reference and the description for operators are no operations.
-        .filter(file => file.includes('/') && !/^(resources|events|admin|reference)\//.test(file))
+        // Resources, types of events, the reference, the description for operators and the controls of a demo are no operations.
+        .filter(file => file.includes('/') && !/^(resources|events|admin|reference|demo)\//.test(file))
         .sort()
     expect(names('operations')).toEqual(names('contract'))
   })

@@ -4,7 +4,7 @@ import { createEventReceiver, type ReceivedEvent } from '../../src/client/index.
 import { checkScenario } from '../../src/demo/read-scenario.ts'
 import { ScenarioEvents } from '../../src/demo/scenario-events.ts'
 import { MovableClock } from '../../src/kit/time/clock.ts'
-import { DemoControls } from '../../src/operations/demo-controls.ts'
+import { DemoControls } from '../../src/operations/demo/demo-controls.ts'
 import type { Services } from '../../src/operations/implement.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { type Scenario, startStrand } from '../../src/testing/start-strand.ts'

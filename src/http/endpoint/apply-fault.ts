@@ -2,7 +2,7 @@
 import { familyOf, hasBucket, type Operation } from '../../contract/operation.ts'
 import { Problem, raise, refuse } from '../../contract/problem.ts'
 import type { Fault } from '../../contract/resources/fault.ts'
-import { findTokenProblem } from '../../operations/faults.ts'
+import { findTokenProblem } from '../../operations/demo/faults.ts'
 import { secondsPerPoint } from '../limits/rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 

@@ -17,7 +17,7 @@ import { OPERATOR_CHAIN } from '../../domain/audit.ts'
 import { actorName, type Caller, isTokenCaller } from '../../domain/caller.ts'
 import { lazy } from '../../kit/lazy.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
-import type { Faults } from '../../operations/faults.ts'
+import type { Faults } from '../../operations/demo/faults.ts'
 import {
   type Implementation,
   RawJson,

@@ -1,4 +1,4 @@
-import type { DemoControls } from '../../operations/demo-controls.ts'
+import type { DemoControls } from '../../operations/demo/demo-controls.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Video that a demo invents, for everyone and from any site. Undefined: there is none at this path. */

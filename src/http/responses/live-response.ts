@@ -9,9 +9,9 @@
  * Every answer is sent from bytes that all requests share.
  */
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import { multivariantPlaylist } from '../../media/hls/playlist.ts'
+import type { Reader, Unanswered } from '../../media/hls/readers.ts'
 import type { Broadcast, LiveChannels } from '../../media/live-channels.ts'
-import { multivariantPlaylist } from '../../media/playlist.ts'
-import type { Reader, Unanswered } from '../../media/readers.ts'
 import type { Services } from '../../operations/implement.ts'
 import { asksToSee } from '../../site/pages.ts'
 import { fullBucket } from '../limits/rate-limit.ts'

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import type { EventSockets } from '../../events/event-sockets.ts'
-import { isKeepalive } from '../../events/event-sockets.ts'
+import type { EventSockets } from '../../events/sockets/event-sockets.ts'
+import { isKeepalive } from '../../events/sockets/event-sockets.ts'
 import { parseQuery } from '../endpoint/parse.ts'
 import { fullBucket } from '../limits/rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'

@@ -1,7 +1,7 @@
 /** Thumbnails of broadcasts, which take the place of drawn pictures (D-123). */
 import type { ImageName } from '../../images/image-name.ts'
 import type { Jpeg } from '../../media/ffmpeg.ts'
-import type { Recordings } from '../../media/recordings.ts'
+import type { Recordings } from '../../media/recording/recordings.ts'
 import type { Thumbnails } from '../../media/thumbnails.ts'
 import type { Services } from '../../operations/implement.ts'
 import { Unavailable } from '../../store/errors.ts'

@@ -17,11 +17,11 @@ import { refuse } from '../../contract/problem.ts'
 import { MAX_FAULTS } from '../../contract/resources/fault.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import { isoMillis, parseTimestamp } from '../../kit/time/clock.ts'
-import type { DemoControls } from '../demo-controls.ts'
-import { violationIn } from '../faults.ts'
+import type { DemoControls } from '../demo/demo-controls.ts'
+import { violationIn } from '../demo/faults.ts'
+import { isRecordedOperation } from '../demo/request-journal.ts'
+import type { WatchingViewer } from '../demo/simulated-viewers.ts'
 import { implement } from '../implement.ts'
-import { isRecordedOperation } from '../request-journal.ts'
-import type { WatchingViewer } from '../simulated-viewers.ts'
 
 /** What is played in one request: more would take longer than a request may. */
 const MAX_HEARTBEATS = 200_000

@@ -1,5 +1,5 @@
 import { getDropsCampaigns } from '../../contract/drops/get-drops-campaigns.ts'
-import { admits, type OpenCampaign } from '../../directory/open-campaigns.ts'
+import { admits, type OpenCampaign } from '../../directory/watch-time/open-campaigns.ts'
 import { campaignPhase } from '../../domain/campaign.ts'
 import { idSortKey } from '../../store/keyset-order.ts'
 import { answerPage, implement } from '../implement.ts'

@@ -8,7 +8,7 @@ import {
   MAX_COST,
   readSubscription,
   subscriptionIdentity,
-} from '../../domain/event-subscription.ts'
+} from '../../domain/events/event-subscription.ts'
 import { uuid } from '../../kit/id.ts'
 import { asEventSubscription } from '../../store/queries/event-subscriptions.ts'
 import { implement } from '../implement.ts'

@@ -1,7 +1,7 @@
 import { getEventSubSubscriptions } from '../../contract/helix/get-eventsub-subscriptions.ts'
 import { refuse } from '../../contract/problem.ts'
 import { theTokenCaller } from '../../domain/access.ts'
-import { MAX_COST } from '../../domain/event-subscription.ts'
+import { MAX_COST } from '../../domain/events/event-subscription.ts'
 import { asEventSubscription, subscriptionSortKey } from '../../store/queries/event-subscriptions.ts'
 import { implement } from '../implement.ts'
 

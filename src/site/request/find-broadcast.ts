@@ -1,4 +1,4 @@
-import type { InventedVideo } from '../../operations/demo-controls.ts'
+import type { InventedVideo } from '../../operations/demo/demo-controls.ts'
 import type { LiveStream } from '../../store/feed.ts'
 import type { Broadcast } from '../player/broadcast.ts'
 import type { PageServices } from './session.ts'

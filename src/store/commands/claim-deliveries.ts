@@ -1,5 +1,5 @@
 import { type EventOf, userUpdate } from '../../contract/events/event-types.ts'
-import type { MessageKind } from '../../domain/delivery-outcome.ts'
+import type { MessageKind } from '../../domain/events/delivery-outcome.ts'
 import { assertDefined } from '../../kit/assert-defined.ts'
 import type { Transaction } from '../database.ts'
 import { isDue, isJoined, isPending } from '../queries/event-deliveries.ts'

@@ -1,4 +1,4 @@
-import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
+import { SOCKET_TARGET } from '../../domain/events/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'
 import {

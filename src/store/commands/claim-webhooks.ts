@@ -4,9 +4,9 @@
  */
 import type { EventType } from '../../contract/events/event-type.ts'
 import { EVENT_TYPES } from '../../contract/events/event-types.ts'
-import type { MessageKind } from '../../domain/delivery-outcome.ts'
-import { VERIFICATION_QUEUE } from '../../domain/event-subscription.ts'
-import { Admission, messageQueues, type WebhookRoom } from '../../domain/webhook-room.ts'
+import type { MessageKind } from '../../domain/events/delivery-outcome.ts'
+import { VERIFICATION_QUEUE } from '../../domain/events/event-subscription.ts'
+import { Admission, messageQueues, type WebhookRoom } from '../../domain/events/webhook-room.ts'
 import type { Transaction } from '../database.ts'
 import { isDue, isPending } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, lockFreeRows, readAlongIndexes, type Sql, sql } from '../sql/tag.ts'

@@ -1,6 +1,6 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract/events/event-types.ts'
-import { type Condition, eventTopic, meets } from '../../domain/event-subscription.ts'
+import { type Condition, eventTopic, meets } from '../../domain/events/event-subscription.ts'
 import { uuid, uuidV7 } from '../../kit/id.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Lookup, RowWrite } from '../combinable.ts'

@@ -1,7 +1,7 @@
 /** The end of event subscriptions, with what they depend on (D-133). */
 import { findEventType } from '../../contract/events/event-types.ts'
 import type { SubscriptionStatus, TransportMethod } from '../../contract/resources/event-subscription.ts'
-import { topicsAbout } from '../../domain/event-subscription.ts'
+import { topicsAbout } from '../../domain/events/event-subscription.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isPending } from '../queries/event-deliveries.ts'

@@ -2,7 +2,7 @@
 import type { EventType } from '../../contract/events/event-type.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { TransportMethod } from '../../contract/resources/event-subscription.ts'
-import type { Condition } from '../../domain/event-subscription.ts'
+import type { Condition } from '../../domain/events/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { authorizedAmong, hasAuthorized } from '../queries/event-subscriptions.ts'
 import { lockRows, sql } from '../sql/tag.ts'

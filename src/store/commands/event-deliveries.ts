@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { EventDelivery } from '../../contract/resources/event.ts'
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
-import type { MessageQueues } from '../../domain/webhook-room.ts'
+import type { MessageQueues } from '../../domain/events/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import {

@@ -8,7 +8,7 @@ import {
   MAX_FREE_WEBHOOKS,
   MAX_SOCKETS_OF_USER,
   MAX_SUBSCRIPTIONS_OF_SOCKET,
-} from '../../domain/event-subscription.ts'
+} from '../../domain/events/event-subscription.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import {

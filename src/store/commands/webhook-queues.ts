@@ -1,5 +1,5 @@
 /** Queues of webhook messages that cannot be sent yet; see `schema/001-tables.ts`. */
-import type { MessageQueues } from '../../domain/webhook-room.ts'
+import type { MessageQueues } from '../../domain/events/webhook-room.ts'
 import { isoMillis } from '../../kit/time/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isJoined, isPending } from '../queries/event-deliveries.ts'

@@ -1,10 +1,10 @@
 /** Records what a publisher in a test sends, without a server: messages, packager, recording. */
+import { Packager } from '../../../src/media/hls/packager.ts'
 import { MediaMemory } from '../../../src/media/media-memory.ts'
-import { Packager } from '../../../src/media/packager.ts'
 import { readPacket } from '../../../src/media/packet.ts'
-import type { Recording, RecordingOptions } from '../../../src/media/recording.ts'
-import { RecordingReceiver } from '../../../src/media/recording-receiver.ts'
-import { RecordingSpace } from '../../../src/media/recording-space.ts'
+import type { Recording, RecordingOptions } from '../../../src/media/recording/recording.ts'
+import { RecordingReceiver } from '../../../src/media/recording/recording-receiver.ts'
+import { RecordingSpace } from '../../../src/media/recording/recording-space.ts'
 import type { MediaMessage } from '../../../src/media/rtmp/publisher.ts'
 import { AAC, AVC, audio, video } from './codecs.ts'
 

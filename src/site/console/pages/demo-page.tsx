@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
 import { demoTable, fault, moveClock, removeFaults, reset, snapshot } from '../../../contract/admin/demo.ts'
-import type { DemoControls } from '../../../operations/demo-controls.ts'
+import type { DemoControls } from '../../../operations/demo/demo-controls.ts'
 import { Form } from '../../components/form.tsx'
 import { Chevron } from '../../components/icon.tsx'
 import { second } from '../../format/times.ts'
