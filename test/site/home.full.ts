@@ -298,22 +298,22 @@ describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', (
 
   test('the search has the same place for visitors and users, on every page', async () => {
     const visitor = await openWatched(browser, server.url)
-    for (const width of [1600, 1280, 1000, 880, 390]) {
-      const places = new Set<string>()
-      for (const each of [page, visitor.page]) {
-        await each.setViewportSize({ width, height: 800 })
-        for (const path of ['/', '/games', '/drops', '/?q=tide']) {
-          await each.goto(server.url + path)
+    const places = new Map<number, Set<string>>()
+    for (const each of [page, visitor.page]) {
+      for (const path of ['/', '/games', '/drops', '/?q=tide']) {
+        await each.goto(server.url + path)
+        for (const width of [1600, 1280, 1000, 880, 390]) {
+          await each.setViewportSize({ width, height: 800 })
           const { x, y, width: wide } = (await each.locator('.bar input[type=search]').boundingBox()) ?? {}
-          places.add(JSON.stringify([x, y, wide]))
+          places.set(width, (places.get(width) ?? new Set()).add(JSON.stringify([x, y, wide])))
           expect([
             path,
             await each.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'),
           ]).toEqual([path, true])
         }
       }
-      expect([width, places.size]).toEqual([width, 1])
     }
+    expect([...places].filter(([, { size }]) => size !== 1)).toEqual([])
     await page.setViewportSize(DESK)
     expect(visitor.violations).toEqual([])
     await visitor.page.close()
