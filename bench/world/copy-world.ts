@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 import { uuidText } from '../../src/kit/uuid.ts'
 import { openPostgresEngine } from '../../src/store/postgres/postgres.ts'
 
-const ROWS_AT_ONCE = 5000
+const BATCH_SIZE = 5000
 /** What each engine has for itself. */
 const NOT_COPIED = ['schema_versions', 'sqlite_sequence']
 
@@ -28,7 +28,7 @@ export async function copyWorld(storeFile: string, databaseUrl: string): Promise
     }
     for (const row of from.query(`select * from ${name}`).iterate()) {
       rows.push(row)
-      if (rows.length === ROWS_AT_ONCE) await send()
+      if (rows.length === BATCH_SIZE) await send()
     }
     if (rows.length > 0) await send()
   }

@@ -162,10 +162,10 @@ export function checkPublish(
 }
 
 /** The most campaigns of a game that count at the same time (D-213). */
-export const MAX_AT_ONCE = 5
+export const MAX_CONCURRENT = 5
 
 /** How many of these spans have a time in common, at most. */
-export function mostAtOnce(spans: readonly Pick<CampaignTimes, 'starts' | 'ends'>[]): number {
+export function maxConcurrent(spans: readonly Pick<CampaignTimes, 'starts' | 'ends'>[]): number {
   let most = 0
   for (const { starts } of spans)
     most = Math.max(most, spans.filter(span => span.starts <= starts && starts < span.ends).length)

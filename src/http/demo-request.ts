@@ -17,9 +17,9 @@ export function concludeDemoRequest(
  * Operations, and paths of the API that have none. Pictures and pages have counters of their own, and preflights come from
  * browsers, not from programs.
  */
-function isRecorded({ family, operation, tally, method }: RequestContext): boolean {
+function isRecorded({ family, operation, counter, method }: RequestContext): boolean {
   if (family === undefined || family === 'control') return false
-  return operation !== undefined || (tally === undefined && method !== 'OPTIONS')
+  return operation !== undefined || (counter === undefined && method !== 'OPTIONS')
 }
 
 function record({ journal, clock }: DemoControls, context: RequestContext, { status }: Response): void {

@@ -23,15 +23,15 @@ export function failureBody(
 }
 
 /** The fields that identify a request in the log. */
-export function toLogFields({ requestId, headers, operation, tally }: Logged) {
+export function toLogFields({ requestId, headers, operation, counter }: Logged) {
   return {
     request_id: requestId,
     trace_id: readTraceId(headers),
-    operation: operation?.id ?? tally?.name,
+    operation: operation?.id ?? counter?.name,
   }
 }
 
-type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'tally'>
+type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'counter'>
 
 function mayAnswerWith(operation: Operation, name: ProblemName): boolean {
   return listProblems(operation).has(name) || listStrictProblems(operation).has(name)

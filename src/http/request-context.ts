@@ -57,7 +57,7 @@ export class RequestContext {
   family: Family | undefined = undefined
   operation: Operation | undefined = undefined
   /** The counters for this request. */
-  tally: RequestCounter | undefined = undefined
+  counter: RequestCounter | undefined = undefined
   /** Whether the request holds a place of the request queue. */
   hasPlace = false
   /** The state of the caller's bucket after a point was taken. */

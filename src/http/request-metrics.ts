@@ -56,7 +56,7 @@ export class RequestMetrics {
   readonly others = new RequestCounter('other')
   /** Unknown paths, and preflights. */
   readonly unknown = new RequestCounter('unknown', 404)
-  readonly #tallies = [
+  readonly #counters = [
     this.pages,
     this.images,
     this.broadcasts,
@@ -70,18 +70,18 @@ export class RequestMetrics {
   #inFlight = 0
 
   counterFor(operation: string, success: number): RequestCounter {
-    const tally = new RequestCounter(operation, success)
-    this.#tallies.push(tally)
-    return tally
+    const counter = new RequestCounter(operation, success)
+    this.#counters.push(counter)
+    return counter
   }
 
   begin(): void {
     this.#inFlight += 1
   }
 
-  end(tally: RequestCounter, status: number, milliseconds: number, problem: ProblemName | undefined): void {
+  end(counter: RequestCounter, status: number, milliseconds: number, problem: ProblemName | undefined): void {
     this.#inFlight -= 1
-    tally.note(status, milliseconds)
+    counter.note(status, milliseconds)
     if (problem !== undefined)
       this.#problems.set(problem, assertDefined(this.#problems.get(problem), problem) + 1)
   }
@@ -95,12 +95,12 @@ export class RequestMetrics {
     metrics.counter(
       'strand_http_requests_total',
       'Requests answered, by operation and status.',
-      this.#tallies.flatMap(tally => [...tally.byStatus()]),
+      this.#counters.flatMap(counter => [...counter.byStatus()]),
     )
     metrics.histogram(
       'strand_http_request_duration_seconds',
       'Time from receiving a request to its response.',
-      this.#tallies
+      this.#counters
         .filter(({ seconds }) => seconds.count > 0)
         .map(({ name, seconds }) => [{ operation: name }, seconds] as const),
     )

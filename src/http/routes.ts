@@ -44,7 +44,7 @@ export interface Route {
   /** The family that decides the form of errors; undefined if the path belongs to none. */
   readonly family?: Family | undefined
   /** The counters of its requests; undefined: those of unknown paths. */
-  readonly tally?: RequestCounter
+  readonly counter?: RequestCounter
   /** Its errors are pages. */
   readonly isPage?: true
   readonly operation?: Endpoint['operation']
@@ -106,12 +106,12 @@ export class Routes {
 }
 
 function operationRoute(endpoint: Endpoint): Route {
-  const { family, tally, operation } = endpoint
+  const { family, counter, operation } = endpoint
   const readNeed = endpoint.isFromMemory ? 'thread' : 'place'
   return {
     need: family === 'control' ? 'free' : readNeed,
     family,
-    tally,
+    counter,
     operation,
     answer: (context, params) => endpoint.answer(context, params),
   }
@@ -121,59 +121,59 @@ const FAMILIES: readonly Family[] = ['helix', 'drops', 'oauth', 'playback', 'con
 
 /** Everything that is not an operation, in the order in which it is tried. */
 function listRows(options: RouteOptions, control: ControlAccess): readonly Row[] {
-  const { pages, traffic, services } = options
+  const { pages, requestMetrics, services } = options
   const mode = services.strict ? ({ strict: true } as const) : {}
   const notFound = (context: RequestContext): Refusal => {
-    context.tally = traffic.unknown
+    context.counter = requestMetrics.unknown
     return refuse('route_unknown')
   }
   const at = ({ path }: RequestContext) => path
   const media = { on: 'helix', need: 'thread', family: 'helix' } as const
-  const status = { method: 'GET', tally: traffic.others } as const
-  const page = { need: 'place', tally: traffic.pages, isPage: true } as const
+  const status = { method: 'GET', counter: requestMetrics.others } as const
+  const page = { need: 'place', counter: requestMetrics.pages, isPage: true } as const
   return [
     {
       ...media,
       path: context => isImagePath(at(context)),
-      tally: traffic.images,
+      counter: requestMetrics.images,
       answer: context => answerPicture(options, context) ?? notFound(context),
     },
     {
       path: context => isIngestPath(at(context)),
       on: 'control',
       need: 'free',
-      tally: traffic.callbacks,
+      counter: requestMetrics.callbacks,
       answer: context => answerCallback(options.callbacks, context),
     },
     {
       ...media,
       path: context => isLivePath(at(context)),
-      tally: traffic.broadcasts,
+      counter: requestMetrics.broadcasts,
       answer: context => answerLive(options, context) ?? notFound(context),
     },
     {
       ...media,
       path: context => isSocketPath(at(context)),
-      tally: traffic.sockets,
+      counter: requestMetrics.sockets,
       answer: context => answerSocket(options.eventSockets, context),
     },
     {
       ...media,
       path: context => isRecordingPath(at(context)),
-      tally: traffic.broadcasts,
+      counter: requestMetrics.broadcasts,
       answer: context => answerRecording(options, context) ?? notFound(context),
     },
     {
       path: context => isAssetPath(at(context)),
       need: 'thread',
-      tally: traffic.pages,
+      counter: requestMetrics.pages,
       answer: async context => (await answerAsset(context)) ?? notFound(context),
     },
     {
       path: context => isSiteFile(at(context)),
       method: 'GET',
       need: 'thread',
-      tally: traffic.pages,
+      counter: requestMetrics.pages,
       answer: answerSiteFile,
     },
     {
@@ -236,13 +236,13 @@ function listRows(options: RouteOptions, control: ControlAccess): readonly Row[]
       path: context => pages.leads(context),
       on: 'oauth',
       need: 'thread',
-      tally: traffic.unknown,
+      counter: requestMetrics.unknown,
       answer: context => {
         context.failure = problem('route_unknown')
         return pages.refuse(context, context.failure)
       },
     },
-    { path: () => true, need: 'thread', tally: traffic.unknown, answer: notFound },
+    { path: () => true, need: 'thread', counter: requestMetrics.unknown, answer: notFound },
   ]
 }
 

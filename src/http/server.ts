@@ -30,10 +30,10 @@ export interface ServerOptions extends RouteOptions {
 type Found = Match<Route>
 
 /** Rejected before authentication, like other malformed requests; under /helix with the headers of D-17. */
-const malformedHost = ({ unknown: tally }: RequestMetrics): Found => ({
+const malformedHost = ({ unknown: counter }: RequestMetrics): Found => ({
   target: {
     need: 'thread',
-    tally,
+    counter,
     answer: context => {
       context.family = familyAt(context.path)
       if (hasBucket(context.family)) context.allowance = fullBucket(Date.now())
@@ -67,7 +67,7 @@ export class Application {
     this.#forwarded = new ForwardedAddresses(options.trustedProxies, log)
     this.#hasScopes = store.engine === 'postgres'
     this.#routes = new Routes(options)
-    this.#malformedHost = malformedHost(options.traffic)
+    this.#malformedHost = malformedHost(options.requestMetrics)
   }
 
   /** A request of a listener, which waits or is refused if more arrive than this process can answer. */
@@ -76,7 +76,7 @@ export class Application {
     const found = this.#find(context)
     const need = needFor(context, found.target)
     context.hasPlace = need === 'place'
-    this.#options.traffic.begin()
+    this.#options.requestMetrics.begin()
     return this.#options.queue.run(
       need,
       context.began,
@@ -94,7 +94,7 @@ export class Application {
   ): Response | Promise<Response> {
     const context = new RequestContext(request, peer, served, this.#forwarded)
     context.operator = operator
-    this.#options.traffic.begin()
+    this.#options.requestMetrics.begin()
     return this.#handle(context, this.#find(context))
   }
 
@@ -146,7 +146,7 @@ export class Application {
   ): Response | Refusal | Promise<Response | Refusal> {
     context.family = target.family
     context.operation = target.operation
-    context.tally = target.tally
+    context.counter = target.counter
     const answer = target.answer(context, params)
     return target.isPage
       ? Promise.resolve(answer).catch(thrown => this.#answerFailedPage(context, thrown))
@@ -166,11 +166,11 @@ export class Application {
   }
 
   /** Answers with a prepared response: under overload, refusing must cost next to nothing. */
-  #answerOverload(context: RequestContext, { tally, isPage }: Route): Response {
+  #answerOverload(context: RequestContext, { counter, isPage }: Route): Response {
     context.hasPlace = false
     context.failure = OVERLOADED
     context.family = familyAt(context.path)
-    context.tally = tally ?? this.#options.traffic.others
+    context.counter = counter ?? this.#options.requestMetrics.others
     if (hasBucket(context.family)) context.allowance = fullBucket(Date.now())
     const { headers, body } = isPage ? OVERLOADED_PAGE : overloadedIn(context.family)
     return this.#conclude(context, headers.respond(503, body, context))
@@ -180,7 +180,7 @@ export class Application {
   #answerFailedPage(context: RequestContext, thrown: unknown): Response | Promise<Response> {
     const failure = this.#problemFor(context, thrown)
     if (failure.name !== 'route_unknown') return this.#options.pages.refuse(context, failure)
-    context.tally = this.#options.traffic.unknown
+    context.counter = this.#options.requestMetrics.unknown
     return errorResponse(context, failure)
   }
 
@@ -199,13 +199,18 @@ export class Application {
   /** Turns a refusal into a response, counts the response, and logs it if enabled. */
   #conclude(context: RequestContext, answer: Response | Refusal): Response {
     if (isRefusal(answer)) return this.#fail(context, new Problem(answer))
-    const { traffic, queue } = this.#options
+    const { requestMetrics, queue } = this.#options
     if (context.hasPlace) {
       context.hasPlace = false
       queue.leave()
     }
     const milliseconds = performance.now() - context.began
-    traffic.end(context.tally ?? traffic.unknown, answer.status, milliseconds, context.failure?.name)
+    requestMetrics.end(
+      context.counter ?? requestMetrics.unknown,
+      answer.status,
+      milliseconds,
+      context.failure?.name,
+    )
     if (this.#accessLevel !== undefined) this.#log(this.#accessLevel, context, answer, milliseconds)
     return answer
   }

@@ -85,7 +85,7 @@ export class Bucket {
     const { size } = file
     const partSize = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS))
     const writer = this.#client.file(key).writer({ partSize, queueSize: 1, retry: 1, type })
-    const inTime = async (work: number | Promise<number>) => {
+    const sendPart = async (work: number | Promise<number>) => {
       const stopped = Promise.withResolvers<never>()
       const stop = () => stopped.reject(new BucketError('the upload was stopped'))
       signal.addEventListener('abort', stop)
@@ -101,9 +101,9 @@ export class Bucket {
     try {
       for (let at = 0; at < size; at += partSize) {
         writer.write(await file.slice(at, Math.min(at + partSize, size)).arrayBuffer())
-        await inTime(writer.flush())
+        await sendPart(writer.flush())
       }
-      await inTime(writer.end())
+      await sendPart(writer.end())
     } catch (error) {
       // The server forgets the parts, if it answers.
       void Promise.resolve(writer.end(error as Error)).catch(() => undefined)

@@ -143,7 +143,7 @@ function createRequestServices({ config, log, store, lifetime }: Core) {
   const queue = new RequestQueue(log)
   lifetime.onClose(() => queue.stop())
   return {
-    traffic: new RequestMetrics(),
+    requestMetrics: new RequestMetrics(),
     queue,
     limiter: isStoreShared(store)
       ? new LeasedLimiter(config.rateLimits, store)
@@ -155,7 +155,7 @@ function createRequestServices({ config, log, store, lifetime }: Core) {
 /** The metrics, and the recurring work, which they count. */
 async function openMetrics(core: Core, { recordings }: Media, measured: readonly Measured[]) {
   const { config, log, role, store, services, follower, folder, lifetime } = core
-  const settledClock = new TrustedClock({
+  const trustedClock = new TrustedClock({
     store,
     clock: services.clock,
     log,
@@ -164,7 +164,7 @@ async function openMetrics(core: Core, { recordings }: Media, measured: readonly
   const report = new StoreReport(store)
   if (role === 'server') await report.refresh()
   const { limits, directory, callers, heartbeats, watchTime } = services
-  const own = [limits, store, report, follower, directory, callers, heartbeats, watchTime, settledClock]
+  const own = [limits, store, report, follower, directory, callers, heartbeats, watchTime, trustedClock]
   const metrics = new MetricsExporter({
     engine: store.engine,
     dataFolder: config.dataFolder,
@@ -186,7 +186,7 @@ async function openMetrics(core: Core, { recordings }: Media, measured: readonly
     follower,
     folder,
     metrics,
-    settledClock,
+    trustedClock,
     report,
     history,
     recordings,

@@ -38,7 +38,7 @@ export interface JobContext {
   readonly follower: FeedFollower
   readonly folder: DataFolder
   readonly metrics: MetricsExporter
-  readonly settledClock: TrustedClock
+  readonly trustedClock: TrustedClock
   readonly report: StoreReport
   readonly history: MetricsHistory
   readonly recordings: Recordings | undefined
@@ -48,7 +48,7 @@ export interface JobContext {
 }
 
 export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): void {
-  const { config, log, services, follower, folder, metrics, settledClock, report } = context
+  const { config, log, services, follower, folder, metrics, trustedClock, report } = context
   const every = repeaterOf(lifetime, log)
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'master keys changed')
@@ -57,7 +57,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   const sweepInTurn = async () => {
     if (!(await services.store.commands.takeTurn(turn))) return
     await metrics.sweeps.during(async removed => {
-      await sweepExpired(services.store, await sweepTimes(services, settledClock), config.keep, {
+      await sweepExpired(services.store, await sweepTimes(services, trustedClock), config.keep, {
         removed,
         wantsToStop: () => context.isDraining(),
       })
@@ -143,8 +143,8 @@ function logUnflushed(log: Log, error: unknown): void {
 }
 
 /** The clock of a demo is moved on purpose, so it counts as settled. */
-async function sweepTimes({ clock, demo }: Services, settledClock: TrustedClock): Promise<SweepTimes> {
-  return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
+async function sweepTimes({ clock, demo }: Services, trustedClock: TrustedClock): Promise<SweepTimes> {
+  return demo === undefined ? trustedClock.look() : { now: Date.now(), settled: clock.now() }
 }
 
 /** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */

@@ -37,7 +37,6 @@ import type { Page, PageAnswer } from './render/page.ts'
 import { apiFailurePage, failurePage } from './render/problem-page.tsx'
 import { acceptsHtml, Browser, type PageContext, readTheme } from './request/browser.ts'
 import { type PageHandler, readSession } from './request/session.ts'
-import { studioPattern } from './studio/desk.ts'
 import {
   submitStudioChannel,
   submitStudioEditor,
@@ -46,6 +45,7 @@ import {
   submitStudioVideo,
 } from './studio/forms.ts'
 import { showMarkerFile, showStudio, showStudioStatus } from './studio/studio.ts'
+import { studioPattern } from './studio/studio-context.ts'
 
 type SiteServices = ConsoleServices & DocsServices
 type SiteHandler = PageHandler<SiteServices>

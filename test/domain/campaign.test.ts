@@ -7,9 +7,9 @@ import {
   checkEdit,
   checkPublish,
   dropState,
+  maxConcurrent,
   minutesLeft,
   missingParts,
-  mostAtOnce,
   readTimes,
   type StoredCampaign,
 } from '../../src/domain/campaign.ts'
@@ -172,9 +172,9 @@ test('a campaign is complete with drops, channels and a link where they are need
 
 test('campaigns at once are those that have a time in common', () => {
   const span = (starts: number, ends: number) => ({ starts, ends })
-  expect(mostAtOnce([])).toBe(0)
-  expect(mostAtOnce([span(0, 10), span(0, 1), span(1, 2), span(2, 3)])).toBe(2)
-  expect(mostAtOnce([span(0, 10), span(1, 5), span(4, 6), span(5, 7)])).toBe(3)
+  expect(maxConcurrent([])).toBe(0)
+  expect(maxConcurrent([span(0, 10), span(0, 1), span(1, 2), span(2, 3)])).toBe(2)
+  expect(maxConcurrent([span(0, 10), span(1, 5), span(4, 6), span(5, 7)])).toBe(3)
 })
 
 test('a drop is earning, claimable, claimed or missed', () => {

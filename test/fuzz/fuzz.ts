@@ -48,7 +48,7 @@ const MAX_FINDINGS = 10
 /** Cases that fill caches and compile code, before memory is measured. */
 const WARM_CASES = 2000
 /** Cases without a break for timers and garbage. */
-const CASES_AT_ONCE = 20_000
+const YIELD_EVERY = 20_000
 
 /** What is in use after a collection. */
 function usedBytes(): number {
@@ -71,7 +71,7 @@ export async function fuzz(parser: FuzzedParser, options: FuzzOptions): Promise<
   Error.stackTraceLimit = 0
   for (let index = 0; index < cases && findings.length < MAX_FINDINGS; index++) {
     if (index === Math.min(WARM_CASES, cases - 1)) before = usedBytes()
-    if (index % CASES_AT_ONCE === 0) await Bun.sleep(0)
+    if (index % YIELD_EVERY === 0) await Bun.sleep(0)
     random.start(seed + index)
     const bytes = random.bytes()
     const report = (message: string) => {

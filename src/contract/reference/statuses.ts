@@ -7,6 +7,6 @@ export function groupByStatus(operation: Operation): Map<number, ProblemName[]> 
 }
 
 export function byStatus(names: readonly ProblemName[]): Map<number, ProblemName[]> {
-  const grouped = Map.groupBy(names, name => problems[name].status as number)
-  return new Map([...grouped].sort(([a], [b]) => a - b))
+  const byStatus = Map.groupBy(names, name => problems[name].status as number)
+  return new Map([...byStatus].sort(([a], [b]) => a - b))
 }

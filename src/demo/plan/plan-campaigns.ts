@@ -3,8 +3,8 @@ import type { Scenario } from '../../contract/resources/scenario.ts'
 import {
   CAMPAIGN_DEFAULTS,
   checkPublish,
-  MAX_AT_ONCE,
-  mostAtOnce,
+  MAX_CONCURRENT,
+  maxConcurrent,
   readTimes,
   type StoredCampaign,
 } from '../../domain/campaign.ts'
@@ -76,8 +76,10 @@ export function planScenarioCampaigns(
     if (refused !== undefined) throw new InvalidScenario(describeRefusal(refused, place))
     planned.push(campaign)
     const together = planned.filter(({ game_id }) => game_id === campaign.game_id)
-    if (mostAtOnce(together.map(readTimes)) > MAX_AT_ONCE)
-      throw new InvalidScenario(`${place} is one of more than ${MAX_AT_ONCE} campaigns of a game at a time`)
+    if (maxConcurrent(together.map(readTimes)) > MAX_CONCURRENT)
+      throw new InvalidScenario(
+        `${place} is one of more than ${MAX_CONCURRENT} campaigns of a game at a time`,
+      )
     draft.steps.push(...publishSteps(campaign))
     const { id, organization_id, game_id, drops } = campaign
     things[entry] = {

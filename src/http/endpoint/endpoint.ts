@@ -60,7 +60,7 @@ export interface EndpointDependencies {
   readonly checkReplies: boolean
   /** Maximum size of a body of lines. */
   readonly importBytes: number
-  readonly traffic: RequestMetrics
+  readonly requestMetrics: RequestMetrics
 }
 
 type Params = Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ type Params = Readonly<Record<string, string>>
 export class Endpoint {
   readonly operation: Operation
   readonly family: Family
-  readonly tally: RequestCounter
+  readonly counter: RequestCounter
   readonly isFromMemory: boolean
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
@@ -89,7 +89,7 @@ export class Endpoint {
   constructor(implementation: Implementation, dependencies: EndpointDependencies) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
-    this.tally = dependencies.traffic.counterFor(this.operation.id, this.operation.status ?? 200)
+    this.counter = dependencies.requestMetrics.counterFor(this.operation.id, this.operation.status ?? 200)
     this.isFromMemory = implementation.isFromMemory ?? false
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
@@ -207,7 +207,7 @@ export class Endpoint {
   #requireAllowed(context: RequestContext, payer: Caller, allowance: Allowance): void {
     context.allowance = allowance
     if (allowance.allowed) return
-    this.#dependencies.traffic.refuse(callerBucket(payer))
+    this.#dependencies.requestMetrics.refuse(callerBucket(payer))
     raise('rate_limited', secondsPerPoint(allowance))
   }
 

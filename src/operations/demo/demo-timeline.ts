@@ -17,7 +17,7 @@ const PARTS = ['events', 'viewers', 'claims'] as const
 type Part = (typeof PARTS)[number]
 
 /** After so many times at which something was due, requests have their turn. */
-const TIMES_AT_ONCE = 1000
+const YIELD_EVERY = 1000
 
 /** Work of a demo that is due at times of its clock. */
 export interface TimedWork {
@@ -78,7 +78,7 @@ export class DemoTimeline {
         if (next > time) break
         clock.advance(Math.max(0, next - clock.now()))
         for (const work of works) if (this.#isDue(work)) await attempt(work, () => work.run())
-        if (times % TIMES_AT_ONCE === 0) await Bun.sleep(0)
+        if (times % YIELD_EVERY === 0) await Bun.sleep(0)
       }
       clock.advance(Math.max(0, time - clock.now()))
       for (const work of works) await attempt(work, () => work.settle?.())

@@ -77,16 +77,16 @@ export const submitConsole: ConsoleHandler = async (browser, services) => {
   const proven = await provenForm(browser, services)
   if (proven === undefined) return refusedForm()
   const { session, form } = proven
-  const desk = createConsoleContext(session, services)
+  const context = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
   const place = splitPath(browser)
   if (place.join('/') === 'audit/verify') {
     browser.holdOpen()
-    return verifiedPage(desk, await verifyAudit(services.store, services.keepsAllAudit))
+    return verifiedPage(context, await verifyAudit(services.store, services.keepsAllAudit))
   }
   const target = await targetAt(place, api, services)
   if (target?.action.operation.takesLong || target?.action.form.downloads) browser.holdOpen()
-  return target === undefined ? missingPage() : submitAction(desk, api, target, form)
+  return target === undefined ? missingPage() : submitAction(context, api, target, form)
 }
 
 async function pageAt(
@@ -95,24 +95,25 @@ async function pageAt(
   services: ConsoleServices,
   session: OperatorSession,
 ): Promise<PageAnswer> {
-  const desk = createConsoleContext(session, services)
+  const context = createConsoleContext(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
   const query = parseQueryString(browser)
   const [first, key, action] = place
-  if (first === undefined) return overviewPage(desk, api, services.metricsHistory)
+  if (first === undefined) return overviewPage(context, api, services.metricsHistory)
   if (first === 'history' && key === undefined)
     return { json: { points: services.metricsHistory.since(Number(query.since) || 0) } }
-  if (first === 'search' && key === undefined) return searchPage(desk, api, browser.parameter('q') ?? '')
-  if (first === 'doctor' && key === undefined) return doctorPage(desk, await services.examine())
-  if (first === 'demo' && key === undefined && services.demo) return demoPage(desk, api, services.demo, query)
+  if (first === 'search' && key === undefined) return searchPage(context, api, browser.parameter('q') ?? '')
+  if (first === 'doctor' && key === undefined) return doctorPage(context, await services.examine())
+  if (first === 'demo' && key === undefined && services.demo)
+    return demoPage(context, api, services.demo, query)
   const resource = tableAt(first)
-  if (resource !== undefined && key === undefined) return listPage(desk, api, resource, query)
+  if (resource !== undefined && key === undefined) return listPage(context, api, resource, query)
   if (resource !== undefined && key !== undefined && action === undefined) {
     const row = await findRow(api, resource, key)
-    if (row !== undefined) return rowPage(desk, api, { resource, row, done: query.done })
+    if (row !== undefined) return rowPage(context, api, { resource, row, done: query.done })
   }
   const target = await targetAt(place, api, services)
-  return target === undefined ? missingPage() : actionPage(desk, api, target, { given: query })
+  return target === undefined ? missingPage() : actionPage(context, api, target, { given: query })
 }
 
 /** The action that an address names, and its row. */

@@ -42,7 +42,7 @@ interface Content {
 
 export const OVERVIEW = ''
 
-export function consolePage(desk: ConsoleContext, content: Content): Page {
+export function consolePage(context: ConsoleContext, content: Content): Page {
   const { title, trail = [], violation } = content
   return {
     title: `${title} · Console`,
@@ -53,8 +53,8 @@ export function consolePage(desk: ConsoleContext, content: Content): Page {
       <div class="console">
         <header class="rail">
           <Brand />
-          <Navigation section={content.section} isDemo={desk.isDemo} />
-          <Who {...desk} />
+          <Navigation section={content.section} isDemo={context.isDemo} />
+          <Who {...context} />
         </header>
         <div class="stage">
           <div class="strip">
@@ -63,8 +63,8 @@ export function consolePage(desk: ConsoleContext, content: Content): Page {
                 <Icon shape={MENU} />
                 Menu
               </summary>
-              <Navigation section={content.section} isDemo={desk.isDemo} />
-              <Who {...desk} />
+              <Navigation section={content.section} isDemo={context.isDemo} />
+              <Who {...context} />
             </details>
             <search class="search">
               <form method="get" action={consolePath('search')}>
@@ -100,7 +100,7 @@ export function consolePage(desk: ConsoleContext, content: Content): Page {
             </div>
             <Notice kind="good" sentence={content.done} />
             <Notice kind="bad" sentence={violation} />
-            <Now.Provider value={desk.now}>{content.body}</Now.Provider>
+            <Now.Provider value={context.now}>{content.body}</Now.Provider>
           </main>
           <footer class="console-foot num">
             <span>Exact times are UTC</span> <span>Strand {VERSION}</span>

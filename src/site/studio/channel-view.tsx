@@ -5,7 +5,7 @@ import { ENCODER_SETTINGS } from '../../domain/stream-health.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
 import type { Page } from '../render/page.ts'
-import { studioPath } from './desk.ts'
+import { studioPath } from './studio-context.ts'
 import { type StudioView, studioPage } from './studio-frame.tsx'
 
 interface ChannelView extends StudioView {

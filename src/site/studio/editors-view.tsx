@@ -6,7 +6,7 @@ import { Form, LITERAL } from '../components/form.tsx'
 import { CHECK, Icon } from '../components/icon.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Page } from '../render/page.ts'
-import { studioPath } from './desk.ts'
+import { studioPath } from './studio-context.ts'
 import { type StudioView, studioPage } from './studio-frame.tsx'
 
 interface EditorsView extends StudioView {

@@ -12,9 +12,9 @@ import { apiFor } from '../request/api-for.ts'
 import type { Browser } from '../request/browser.ts'
 import type { PageFields } from '../request/fields.ts'
 import { isRefused } from '../scripts/refused.ts'
-import { forbidden, isStudioContext, openStudioContext, type StudioContext } from './desk.ts'
 import { type StudioSection, sectionPath } from './sections.ts'
 import { renderStudio, type StudioServices } from './studio.ts'
+import { forbidden, isStudioContext, openStudioContext, type StudioContext } from './studio-context.ts'
 
 /** What came of a form: a confirmation and the part of its page to return to, what is wrong, or a page to show. */
 type Outcome =
@@ -24,7 +24,7 @@ type Outcome =
 
 interface Submission {
   readonly form: PageFields
-  readonly desk: StudioContext
+  readonly context: StudioContext
   readonly browser: Browser
   readonly services: StudioServices
 }
@@ -39,20 +39,20 @@ const studioForm =
   async (browser: Browser, services: StudioServices): Promise<PageAnswer> => {
     const form = await browser.form()
     if (form === undefined) return expiredFormPage()
-    const desk = await openStudioContext(browser, services)
-    if (!isStudioContext(desk)) return desk
-    if (allowed === 'owner' && !desk.isOwner)
-      return forbidden(`Only ${desk.channel.display_name} can change this.`)
-    const outcome = await orViolation(() => submit({ form, desk, browser, services }))
+    const context = await openStudioContext(browser, services)
+    if (!isStudioContext(context)) return context
+    if (allowed === 'owner' && !context.isOwner)
+      return forbidden(`Only ${context.channel.display_name} can change this.`)
+    const outcome = await orViolation(() => submit({ form, context, browser, services }))
     if ('page' in outcome) return outcome.page
     if (!browser.prefersHtml) return toJsonAnswer(outcome)
     if ('done' in outcome) {
       const { done, part } = outcome
       const fragment = part === undefined ? '' : `#${part}`
-      return { goTo: `${sectionPath(desk.channel.login, section)}?done=${done}${fragment}` }
+      return { goTo: `${sectionPath(context.channel.login, section)}?done=${done}${fragment}` }
     }
     const { violation, status = 400 } = outcome
-    return { ...(await renderStudio(browser, services, { desk, section, violation })), status }
+    return { ...(await renderStudio(browser, services, { context, section, violation })), status }
   }
 
 const toJsonAnswer = (outcome: Exclude<Outcome, { page: Page }>): PageAnswer =>
@@ -86,18 +86,18 @@ const toOutcome = (refusal: Refusal): Outcome => {
 
 const studioApi = ({ browser, services }: Submission, ...scopes: Scope[]) => apiFor(browser, services, scopes)
 
-/** The store for a change by the person at the desk. */
-const storeAs = ({ desk, services }: Submission, operation: string) =>
-  services.store.as(userAuthor(desk.session.user_id, operation, services.clock.now()))
+/** The store for a change by the person who has it open. */
+const storeAs = ({ context, services }: Submission, operation: string) =>
+  services.store.as(userAuthor(context.session.user_id, operation, services.clock.now()))
 
 export const submitStudioChannel = studioForm('owner', 'live', async submission => {
-  const { form, desk } = submission
+  const { form, context } = submission
   const { helix } = await studioApi(submission, 'channel:manage:broadcast')
   const game_id = await findGameId(form, helix)
   if (game_id === undefined)
     return { violation: `There is no game with the name "${form.get('game')}". Pick one from the list.` }
   await helix.modifyChannelInformation({
-    broadcaster_id: desk.channel.id,
+    broadcaster_id: context.channel.id,
     title: form.get('title') ?? '',
     game_id,
     broadcaster_language: form.get('language') ?? 'other',
@@ -127,13 +127,13 @@ async function findGameId(
 const GRACES: ReadonlySet<string> = new Set(['0', '3600', '86400', '604800'])
 
 export const submitStudioKey = studioForm('owner', 'channel', async submission => {
-  const { form, desk, browser, services } = submission
-  const { id: user_id } = desk.channel
+  const { form, context, browser, services } = submission
+  const { id: user_id } = context.channel
   if (form.get('decision') === 'show') {
     const { helix } = await studioApi(submission, 'channel:read:stream_key')
     const { stream_key } = await helix.getStreamKey.one({ broadcaster_id: user_id })
     return {
-      page: await renderStudio(browser, services, { desk, section: 'channel', streamKey: stream_key }),
+      page: await renderStudio(browser, services, { context, section: 'channel', streamKey: stream_key }),
     }
   }
   const grace = form.get('grace') ?? '0'
@@ -151,8 +151,8 @@ export const submitStudioKey = studioForm('owner', 'channel', async submission =
 const MAX_DESCRIPTION = 140
 
 export const submitStudioMarker = studioForm('editor', 'live', async submission => {
-  const { form, desk } = submission
-  const broadcaster_id = desk.channel.id
+  const { form, context } = submission
+  const broadcaster_id = context.channel.id
   const [id, description] = [form.get('marker_id') ?? '', form.get('description') ?? '']
   if ([...description].length > MAX_DESCRIPTION)
     return { violation: `A description has at most ${MAX_DESCRIPTION} characters.` }
@@ -178,8 +178,8 @@ export const submitStudioMarker = studioForm('editor', 'live', async submission 
 })
 
 export const submitStudioEditor = studioForm('owner', 'editors', async submission => {
-  const { form, desk, services } = submission
-  const { id: user_id } = desk.channel
+  const { form, context, services } = submission
+  const { id: user_id } = context.channel
   if (form.get('decision') === 'remove') {
     const editor_id = form.get('user_id') ?? ''
     const refused = await storeAs(submission, 'DeleteEditor').commands.deleteEditor({ user_id, editor_id })
@@ -197,7 +197,7 @@ export const submitStudioEditor = studioForm('owner', 'editors', async submissio
 const MAX_TITLE = 140
 
 export const submitStudioVideo = studioForm('owner', 'videos', async submission => {
-  const { form, desk, services } = submission
+  const { form, context, services } = submission
   const [id, title] = [form.get('video_id') ?? '', form.get('title')?.trim() ?? '']
   if (form.get('decision') === 'delete') {
     const { helix } = await studioApi(submission, 'channel:manage:videos')
@@ -207,7 +207,7 @@ export const submitStudioVideo = studioForm('owner', 'videos', async submission 
   if (title === '' || [...title].length > MAX_TITLE)
     return { violation: `A title has 1 to ${MAX_TITLE} characters.` }
   const video = await services.store.videos.find(id)
-  if (video?.user_id !== desk.channel.id) return NO_VIDEO
+  if (video?.user_id !== context.channel.id) return NO_VIDEO
   const refused = await storeAs(submission, 'PatchVideo').commands.changeVideo({ id, title })
   return refused === undefined ? { done: 'video-renamed' } : toOutcome(refused)
 })

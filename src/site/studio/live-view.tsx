@@ -14,7 +14,7 @@ import type { Broadcast } from '../player/broadcast.ts'
 import type { Page } from '../render/page.ts'
 import type { MarkedVideo } from '../scripts/marked-video.ts'
 import { GoLive } from './channel-view.tsx'
-import { studioPath } from './desk.ts'
+import { studioPath } from './studio-context.ts'
 import { type StudioView, studioPage } from './studio-frame.tsx'
 
 /** A campaign of the game that is set. */

@@ -1,5 +1,5 @@
 /** The pages of a studio, which its tabs lead to. */
-import { studioPath } from './desk.ts'
+import { studioPath } from './studio-context.ts'
 
 export type StudioSection = 'live' | 'videos' | 'channel' | 'editors'
 

@@ -5,8 +5,8 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { EditedChannel } from '../../store/queries/channels.ts'
 import { type FormToken, Notice } from '../components/form.tsx'
 import type { Page } from '../render/page.ts'
-import { studioPath } from './desk.ts'
 import { SECTIONS, type StudioSection, sectionPath } from './sections.ts'
+import { studioPath } from './studio-context.ts'
 
 export interface StudioNotices {
   readonly done?: string | undefined

@@ -13,10 +13,16 @@ import { findBroadcast } from '../request/find-broadcast.ts'
 import type { PageHandler, PageServices, SessionServices } from '../request/session.ts'
 import { findMarkedVideo } from '../scripts/marked-video.ts'
 import { channelPage } from './channel-view.tsx'
-import { forbidden, isStudioContext, openStudioContext, type StudioContext, studioPath } from './desk.ts'
 import { editorsPage } from './editors-view.tsx'
 import { livePage, type StudioCampaign } from './live-view.tsx'
 import { SECTIONS, type StudioSection } from './sections.ts'
+import {
+  forbidden,
+  isStudioContext,
+  openStudioContext,
+  type StudioContext,
+  studioPath,
+} from './studio-context.ts'
 import type { StudioNotices } from './studio-frame.tsx'
 import { videosPage } from './videos-view.tsx'
 
@@ -47,25 +53,29 @@ const DONE: ReadonlyMap<string, string> = new Map([
 export const showStudio =
   (section: StudioSection): PageHandler<StudioServices> =>
   async (browser, services) => {
-    const desk = await openStudioContext(browser, services)
-    if (!isStudioContext(desk)) return desk
-    const isAllowed = desk.isOwner || SECTIONS.some(each => each.section === section && each.forEditors)
-    if (!isAllowed) return forbidden(`Only ${desk.channel.display_name} can see this.`)
-    return renderStudio(browser, services, { desk, section, done: DONE.get(browser.parameter('done') ?? '') })
+    const context = await openStudioContext(browser, services)
+    if (!isStudioContext(context)) return context
+    const isAllowed = context.isOwner || SECTIONS.some(each => each.section === section && each.forEditors)
+    if (!isAllowed) return forbidden(`Only ${context.channel.display_name} can see this.`)
+    return renderStudio(browser, services, {
+      context,
+      section,
+      done: DONE.get(browser.parameter('done') ?? ''),
+    })
   }
 
 interface StudioRequest extends StudioNotices {
-  readonly desk: StudioContext
+  readonly context: StudioContext
   readonly section: StudioSection
 }
 
 export async function renderStudio(
   browser: Browser,
   services: StudioServices,
-  { desk, section, ...notices }: StudioRequest,
+  { context, section, ...notices }: StudioRequest,
 ): Promise<Page> {
   const { store, clock, rtmpUrl } = services
-  const { channel, isOwner, session } = desk
+  const { channel, isOwner, session } = context
   const client = await apiFor(browser, services, RENDERING[isOwner ? 'owner' : 'editor'])
   const view = {
     channel,
@@ -151,24 +161,24 @@ async function findOwnBroadcast(services: Pick<StudioServices, 'store' | 'demo'>
 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
 export const showStudioStatus: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await openStudioContext(browser, services)
-  if (!isStudioContext(desk))
+  const context = await openStudioContext(browser, services)
+  if (!isStudioContext(context))
     return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
-  const { encoder, broadcast } = await findOwnBroadcast(services, desk.channel.id)
+  const { encoder, broadcast } = await findOwnBroadcast(services, context.channel.id)
   return { json: { encoder: encoder ?? null, broadcast: broadcast ?? null } }
 }
 
 /** GET /studio/<login>/markers/export: the file of ExportStreamMarkers, by a link. */
 export const showMarkerFile: PageHandler = async (browser, services: StudioServices) => {
-  const desk = await openStudioContext(browser, services)
-  if (!isStudioContext(desk)) return desk
+  const context = await openStudioContext(browser, services)
+  if (!isStudioContext(context)) return context
   const format = browser.parameter('format') ?? ''
   const video_id = browser.parameter('video_id') ?? ''
-  if (!isMarkerFormat(format)) return { goTo: `${studioPath(desk.channel.login)}#markers` }
+  if (!isMarkerFormat(format)) return { goTo: `${studioPath(context.channel.login)}#markers` }
   const { helix } = await apiFor(browser, services, RENDERING.editor)
   const text = await helix.exportStreamMarkers({ video_id, format })
   const { mediaType, ending } = markerFormats[format]
-  return { file: { name: `${desk.channel.login}-${video_id}${ending}`, mediaType, content: text } }
+  return { file: { name: `${context.channel.login}-${video_id}${ending}`, mediaType, content: text } }
 }
 
 const isMarkerFormat = (text: string): text is keyof typeof markerFormats =>

@@ -6,8 +6,8 @@ import { Ago } from '../components/time.tsx'
 import { type ListedVideo, UNTITLED_VIDEO } from '../components/video-card.tsx'
 import { counted } from '../format/numbers.ts'
 import type { Page } from '../render/page.ts'
-import { studioPath } from './desk.ts'
 import { sectionPath } from './sections.ts'
+import { studioPath } from './studio-context.ts'
 import { type StudioView, studioPage } from './studio-frame.tsx'
 
 interface StudioVideo extends ListedVideo {

@@ -4,8 +4,8 @@ import {
   CAMPAIGN_DEFAULTS,
   checkEdit,
   checkPublish,
-  MAX_AT_ONCE,
-  mostAtOnce,
+  MAX_CONCURRENT,
+  maxConcurrent,
   readTimes,
   type StoredCampaign,
 } from '../../domain/campaign.ts'
@@ -150,7 +150,7 @@ async function refuseCrowd(
   const spans = running.filter(({ id }) => id !== campaign.id).map(readTimes)
   const together = spans.filter(({ starts, ends }) => starts < own.ends && own.starts < ends)
   const within = together.map(({ starts, ends }) => ({ starts: Math.max(starts, own.starts), ends }))
-  return mostAtOnce(within) < MAX_AT_ONCE ? undefined : refuse('too_many_campaigns', MAX_AT_ONCE)
+  return maxConcurrent(within) < MAX_CONCURRENT ? undefined : refuse('too_many_campaigns', MAX_CONCURRENT)
 }
 
 async function writeDrops(

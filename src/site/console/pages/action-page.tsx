@@ -54,7 +54,7 @@ interface GivenForm {
 }
 
 export async function actionPage(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   target: Target,
   { given, wrongField, reason, ...refused }: GivenForm,
@@ -97,7 +97,7 @@ export async function actionPage(
     key === undefined || resource.get === undefined
       ? consolePath(resource.path)
       : consolePath(resource.path, key)
-  return consolePage(desk, {
+  return consolePage(context, {
     title: form.title.includes(' ') ? form.title : `${form.title} ${resource.one}`,
     section: resource.path,
     trail: [
@@ -108,7 +108,7 @@ export async function actionPage(
     status,
     body: (
       <div class="panel action form">
-        <Form action={actionPath(target)} {...formValues(desk, target, given)}>
+        <Form action={actionPath(target)} {...formValues(context, target, given)}>
           <p class="quiet">{action.operation.summary}</p>
           {name !== undefined && (
             <p class="target">
@@ -161,10 +161,10 @@ function isSameField(name: string, wrong: string | undefined, each: string | und
 }
 
 /** What a form sends beside its fields. One that only asks is a link with parameters, and proves nothing. */
-function formValues(desk: ConsoleContext, { action }: Target, given: Query) {
+function formValues(context: ConsoleContext, { action }: Target, given: Query) {
   const { generates, shows } = action.form
   if (shows !== undefined) return { method: 'get' as const }
-  return { fields: { proof: desk.proof, ...(generates && { [generates]: given[generates] || uuid() }) } }
+  return { fields: { proof: context.proof, ...(generates && { [generates]: given[generates] || uuid() }) } }
 }
 
 /** The answer of an operation that only reads. */
@@ -262,16 +262,16 @@ async function startRows(references: References, field: InputField, start: Row):
 
 /** Does what the form asks for. */
 export async function submitAction(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   target: Target,
   form: Pairs,
 ): Promise<PageAnswer> {
   const { action, resource, key, row } = target
   const given: Query = Object.fromEntries(form)
-  if (action.form.shows !== undefined) return actionPage(desk, api, target, { given })
+  if (action.form.shows !== undefined) return actionPage(context, api, target, { given })
   const again = (violation: string, status: number, wrongField?: string, reason?: string) =>
-    actionPage(desk, api, target, { given, violation, status, wrongField, reason })
+    actionPage(context, api, target, { given, violation, status, wrongField, reason })
   const name = rowName(target)
   if (action.confirm === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
     return again(`Type ${name} to confirm.`, 400, 'confirm')
@@ -283,10 +283,10 @@ export async function submitAction(
       return { file: { name: file, mediaType: 'application/x-ndjson', content } }
     }
     const answer = (await api.call(action.operation, input)) as { data?: readonly Row[] } | undefined
-    if (action.form.reports !== undefined) return reportPage(desk, target, answer?.data ?? [])
+    if (action.form.reports !== undefined) return reportPage(context, target, answer?.data ?? [])
     const made = answer?.data?.[0]
     if (made !== undefined && SECRETS.some(each => typeof made[each] === 'string'))
-      return secretPage(desk, target, made)
+      return secretPage(context, target, made)
     return { goTo: withQuery(placeAfter(target, made), { done: methodName(action.operation) }) }
   } catch (error) {
     if (!isRefused(error)) throw error
@@ -367,10 +367,10 @@ function placeAfter({ resource, action, key }: Target, made: Row | undefined): s
 }
 
 /** What an action has done, where its row is gone. */
-function reportPage(desk: ConsoleContext, target: Target, rows: readonly Row[]): Page {
+function reportPage(context: ConsoleContext, target: Target, rows: readonly Row[]): Page {
   const { resource, action } = target
   const title = action.form.done.replace(/\.$/, '')
-  return consolePage(desk, {
+  return consolePage(context, {
     title,
     section: resource.path,
     trail: [[resource.title, consolePath(resource.path)]],
@@ -387,9 +387,9 @@ function reportPage(desk: ConsoleContext, target: Target, rows: readonly Row[]):
   })
 }
 
-function secretPage(desk: ConsoleContext, target: Target, made: Row): Page {
+function secretPage(context: ConsoleContext, target: Target, made: Row): Page {
   const { resource, action } = target
-  return consolePage(desk, {
+  return consolePage(context, {
     title: action.form.done.replace(/\.$/, ''),
     section: resource.path,
     trail: [[resource.title, consolePath(resource.path)]],

@@ -20,9 +20,9 @@ export function verifyAudit({ audit }: Pick<Store, 'audit'>, keepsAll: boolean):
 const firstRow = ({ beginnings = [] }: Extract<AuditVerdict, { rows: number }>, chain: string) =>
   beginnings.find(each => each.chain === chain)?.seq ?? 1
 
-export function verifiedPage(desk: ConsoleContext, verdict: AuditVerdict): Page {
+export function verifiedPage(context: ConsoleContext, verdict: AuditVerdict): Page {
   const flaw = 'flaw' in verdict ? verdict.flaw : undefined
-  return consolePage(desk, {
+  return consolePage(context, {
     title: flaw === undefined ? 'The audit log is intact' : 'The audit log was altered',
     section: 'audit',
     trail: [['Audit log', consolePath('audit')]],

@@ -22,15 +22,15 @@ const STEPS: readonly (readonly [seconds: number, title: string])[] = [
 ]
 
 export async function demoPage(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   demo: DemoControls,
   query: Query,
 ): Promise<Page> {
   const { control } = api.client
   const [now, faults] = await Promise.all([control.readClock.one(), control.listFaults()])
-  const { proof } = desk
-  return consolePage(desk, {
+  const { proof } = context
+  return consolePage(context, {
     title: 'Demo',
     section: 'demo',
     done: doneText(demoTable, query.done),

@@ -8,10 +8,10 @@ import { PlainTable, TableFrame } from '../table.tsx'
 
 const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
 
-export function doctorPage(desk: ConsoleContext, findings: readonly DoctorFinding[]): Page {
+export function doctorPage(context: ConsoleContext, findings: readonly DoctorFinding[]): Page {
   const count = (level: DoctorFinding['level']) => findings.filter(each => each.level === level).length
   const sorted = findings.toSorted((one, other) => LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level))
-  return consolePage(desk, {
+  return consolePage(context, {
     title: 'Doctor',
     section: 'doctor',
     body: (

@@ -31,7 +31,7 @@ export type Query = Readonly<Record<string, string | undefined>>
 export const parseQueryString = ({ search }: Browser): Query => Object.fromEntries(readQuery(search))
 
 export async function listPage(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   resource: AdminTable,
   query: Query,
@@ -46,7 +46,7 @@ export async function listPage(
   const names = await references.namesIn(rows.data, resource.columns)
   const here = { path: consolePath(resource.path), query: { ...filters, after: query.after } }
   const cursor = rows.pagination?.cursor
-  return consolePage(desk, {
+  return consolePage(context, {
     title: resource.title,
     section: resource.path,
     done: doneText(resource, query.done),
@@ -55,7 +55,7 @@ export async function listPage(
     liveSeconds: REFRESH_SECONDS,
     actions: (
       <>
-        {resource.path === 'audit' && <VerifyForm {...desk} />}
+        {resource.path === 'audit' && <VerifyForm {...context} />}
         {resource.create !== undefined && (
           <a class="button primary" href={consolePath(resource.path, resource.create.form.path)}>
             {resource.create.form.title}
@@ -100,7 +100,7 @@ export async function listPage(
               columns={resource.columns}
               rows={rows.data}
               names={names}
-              proof={desk.proof}
+              proof={context.proof}
               title={resource.title}
               here={here}
               open={query.open}

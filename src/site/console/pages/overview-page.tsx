@@ -18,7 +18,7 @@ const MAX_ROWS = 8
 const MAX_OPERATIONS = 12
 
 export async function overviewPage(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   history: MetricsHistory,
 ): Promise<Page> {
@@ -26,7 +26,7 @@ export async function overviewPage(
     api.rows(getStreams, { first: MAX_ROWS }),
     api.rows(listAudit, { first: MAX_ROWS }),
   ])
-  return consolePage(desk, {
+  return consolePage(context, {
     title: 'Overview',
     section: OVERVIEW,
     liveSeconds: REFRESH_SECONDS,
@@ -50,9 +50,15 @@ export async function overviewPage(
               <FactList facts={listFacts(history)} />
             </div>
           </div>
-          <Rows desk={desk} path="streams" title="Top streams" rows={streams.data} columns={STREAM_COLUMNS} />
           <Rows
-            desk={desk}
+            context={context}
+            path="streams"
+            title="Top streams"
+            rows={streams.data}
+            columns={STREAM_COLUMNS}
+          />
+          <Rows
+            context={context}
             path="audit"
             title="Latest changes"
             rows={changes.data}
@@ -68,7 +74,7 @@ const STREAM_COLUMNS = ['user_id', 'game_id', 'viewer_count', 'started_at']
 const CHANGE_COLUMNS = ['at', 'operation', 'actor', 'subject']
 
 interface RowsView {
-  readonly desk: ConsoleContext
+  readonly context: ConsoleContext
   readonly path: string
   readonly title: string
   readonly rows: readonly Row[]
@@ -76,7 +82,7 @@ interface RowsView {
 }
 
 /** The first rows of a resource. Streams and changes bring their names along or have none. */
-function Rows({ path, title, rows, columns, desk }: RowsView) {
+function Rows({ path, title, rows, columns, context }: RowsView) {
   const resource = tableAt(path)
   if (resource === undefined) return null
   return (
@@ -93,7 +99,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
           columns={columns}
           rows={rows}
           names={References.namesBeside(rows, columns)}
-          proof={desk.proof}
+          proof={context.proof}
           title={title}
         />
       )}

@@ -28,7 +28,7 @@ export async function findRow(api: OperatorApi, resource: AdminTable, key: strin
 }
 
 export async function rowPage(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   api: OperatorApi,
   { resource, row, done }: { resource: AdminTable; row: Row; done: string | undefined },
 ): Promise<Page> {
@@ -46,9 +46,9 @@ export async function rowPage(
     )),
   )
   const parts = await Promise.all(
-    (resource.parts ?? []).map(part => renderPart(part, { desk, api, references, resource, key })),
+    (resource.parts ?? []).map(part => renderPart(part, { context, api, references, resource, key })),
   )
-  return consolePage(desk, {
+  return consolePage(context, {
     title: rowTitle(resource, row),
     section: resource.path,
     trail: [[resource.title, consolePath(resource.path)]],
@@ -159,16 +159,15 @@ const isShownBeside = (field: string, row: Row): boolean =>
   (field === 'updated_at' && 'last_updated' in row) ||
   HIDDEN.has(field)
 
-interface PartContext {
-  readonly desk: ConsoleContext
+interface PartOptions {
+  readonly context: ConsoleContext
   readonly api: OperatorApi
   readonly references: References
   readonly resource: AdminTable
   readonly key: string
 }
 
-async function renderPart(part: Part, context: PartContext) {
-  const { api, references, resource, key, desk } = context
+async function renderPart(part: Part, { api, references, resource, key, context }: PartOptions) {
   const isList = part.operation.page !== undefined
   const input = { [part.by]: isListInput(part) ? [key] : key }
   const page = await unlessRefused(undefined, () =>
@@ -217,7 +216,7 @@ async function renderPart(part: Part, context: PartContext) {
           columns={columns}
           rows={rows}
           names={names}
-          proof={desk.proof}
+          proof={context.proof}
           title={part.title}
           {...(part.remove && {
             remove: row =>

@@ -17,7 +17,11 @@ interface Found {
 
 const MAX_FOUND = 10
 
-export async function searchPage(desk: ConsoleContext, api: OperatorApi, query: string): Promise<PageAnswer> {
+export async function searchPage(
+  context: ConsoleContext,
+  api: OperatorApi,
+  query: string,
+): Promise<PageAnswer> {
   const text = query.trim()
   const found =
     text === '' ? [] : (await Promise.all(tables.map(each => findIn(api, each, text)))).filter(isAny)
@@ -25,7 +29,7 @@ export async function searchPage(desk: ConsoleContext, api: OperatorApi, query: 
   const [key] = only?.names.keys() ?? []
   if (only?.names.size === 1 && others.length === 0 && key !== undefined)
     return { goTo: consolePath(only.resource.path, key) }
-  return consolePage(desk, {
+  return consolePage(context, {
     title: 'Search',
     section: 'search',
     query,
