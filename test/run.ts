@@ -139,7 +139,7 @@ const SLOW = {
   ],
 }
 
-/** They count what is late, so they run after all others, three at a time: most of them wait for what they watch. */
+/** They count what is late, so they run after all others, two at a time: most of them wait for what they watch. */
 const LATE = [
   'cli/workers',
   'deploy/proxies',
@@ -284,7 +284,7 @@ const together = files.filter(file => !LATE.includes(file))
 const late = files.filter(file => LATE.includes(file))
 const runs: Run[] = []
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + 2))
-if (late.length > 0) runs.push(await runFiles(late, 3))
+if (late.length > 0) runs.push(await runFiles(late, 2))
 stolen.note()
 explainFailures(runs)
 const count = (word: Count) => runs.reduce((sum, { report }) => sum + report.count(word), 0)
