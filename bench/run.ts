@@ -25,7 +25,7 @@ const ALL: readonly Measure[] = [...OF_GOALS, layers, events, overload, watched,
 
 const USAGE = `npm run bench -- [flags]
 
-  --goals              what requests, pages and starts cost: about twenty minutes
+  --goals              what requests, pages and starts cost: about half an hour
   --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: an impression, not a result
   --only <name>        measure only this; repeatable:
                        ${ALL.map(each => each.name).join('\n                       ')}
