@@ -7,7 +7,7 @@ import type { Result } from './bench.ts'
 import { BASELINES } from './scenarios.ts'
 
 const WIDTH = 1000
-const LABELS = 296
+const LABELS = 332
 const PLOT = { left: LABELS + 14, right: WIDTH - 128 }
 const TOP = 92
 const ROW = 30
