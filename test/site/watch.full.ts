@@ -294,6 +294,13 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await until(() => page.evaluate<boolean>('document.pictureInPictureElement !== null'))
     await page.keyboard.press('i')
     await until(() => page.evaluate<boolean>('document.pictureInPictureElement === null'))
+    // The window that it is in then pauses and starts the video by itself.
+    await page.evaluate('document.querySelector("video").pause()')
+    await until(async () => (await state()) === 'idle')
+    await page.evaluate('document.querySelector("video").dispatchEvent(new Event("playing"))')
+    expect(await state()).toBe('idle')
+    await page.evaluate('document.querySelector("video").play().catch(() => {})')
+    await untilPlaying()
     const width = () =>
       page.evaluate<number>('document.querySelector("[data-player]").getBoundingClientRect().width')
     const before = await width()

@@ -80,13 +80,7 @@ export class Playback {
         play: () => view.play(),
         changed: state => this.#onLive(state),
       })
-    view.video.addEventListener('playing', () => {
-      if (this.isOpen) view.show('playing')
-    })
-    view.video.addEventListener('waiting', () => {
-      if (view.state === 'playing') view.show('loading')
-    })
-    view.video.addEventListener('ended', () => this.#onEnded())
+    this.#followVideo()
     setInterval(() => this.#render(), TICK_MILLISECONDS)
     if (this.#live !== undefined) setInterval(() => this.#findRecording(), NEW_MILLISECONDS)
     view.show('idle')
@@ -184,6 +178,27 @@ export class Playback {
   /** The recording of a broadcast that runs may begin after the page was rendered. */
   get #recording(): string | undefined {
     return this.#options.recording ?? this.#live?.broadcast.recording ?? undefined
+  }
+
+  /**
+   * Browsers pause and start a video too: by a key of the keyboard, or a button of the small window. An event says what was: by
+   * the time it comes, the video may have been paused or started again.
+   */
+  #followVideo(): void {
+    const video = this.#video
+    video.addEventListener('playing', () => {
+      if (this.isOpen && !video.paused) this.#view.show('playing')
+    })
+    video.addEventListener('waiting', () => {
+      if (this.#view.state === 'playing') this.#view.show('loading')
+    })
+    video.addEventListener('pause', () => {
+      if (this.isOpen && video.paused && !video.ended && this.#view.state !== 'idle') this.pause()
+    })
+    video.addEventListener('play', () => {
+      if (!video.paused && this.#view.state === 'idle') void this.play()
+    })
+    video.addEventListener('ended', () => this.#onEnded())
   }
 
   #findRecording(): void {
