@@ -37,10 +37,10 @@ chmodSync(folder, 0o711)
 // The full tier tries disks.
 const memory = isFull ? undefined : createMemoryFolder()
 const worlds = join(folder, 'worlds')
-let run: Bun.Subprocess<'ignore', 'inherit', 'pipe'> | undefined
+const running = new Set<Bun.Subprocess>()
 // Also when the run is interrupted: what lies in memory would stay there.
 process.on('exit', () => {
-  run?.kill()
+  for (const each of running) each.kill()
   for (const each of [folder, memory]) if (each !== undefined) rmSync(each, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
@@ -150,6 +150,23 @@ const LATE = [
   'site/watch',
 ].map(name => `./test/${name}.full.ts`)
 
+/** They neither open a browser nor count what is late, so one at a time runs beside those that do, with what these leave. */
+const MEANWHILE = [
+  'build/launcher',
+  'build/moved-executable',
+  'cli/audit',
+  'cli/completion',
+  'cli/events',
+  'cli/profiles',
+  'cli/scenario',
+  'maintenance/examples',
+  'site/docs-examples',
+  'site/inherited-names',
+  'site/kept-rows',
+  'site/odd-text',
+].map(name => `./test/${name}.full.ts`)
+const LOWEST_PRIORITY = ['nice', '-n', '19']
+
 /**
  * What `--brief` leaves out: trials that repeat with more programs, data, kills or time what others or the rig show, which run
  * before a release, and when a change touches them; and those that `npm run release` runs.
@@ -236,10 +253,18 @@ const slow = SLOW[suffix].map(name => `./test/${name}.${suffix}.ts`)
 const durations = files.map(file => [relative('.', file), slow.includes(file) ? 10_000 : 1000])
 writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
 
-/** Runs files, and reads what the runner reports of them. */
-async function runFiles(some: readonly string[], workers: number, more = given): Promise<Run> {
+/** Runs files, and reads what the runner reports of them. `before`: what starts it; `write`: takes its output. */
+async function runFiles(
+  some: readonly string[],
+  workers: number,
+  {
+    more = given,
+    before = [] as string[],
+    write = (chunk: Uint8Array) => void process.stderr.write(chunk),
+  } = {},
+): Promise<Run> {
   const options = [...runnerOptions({ isFull, workers }), `--timings=${timings}`, ...more]
-  const runner = Bun.spawn([process.execPath, 'test', ...options, ...some], {
+  const runner = Bun.spawn([...before, process.execPath, 'test', ...options, ...some], {
     env: {
       ...process.env,
       ...programs,
@@ -259,14 +284,16 @@ async function runFiles(some: readonly string[], workers: number, more = given):
     stdout: 'inherit',
     stderr: 'pipe',
   })
-  run = runner
+  running.add(runner)
   const report = new Report()
   const decoder = new TextDecoder()
   for await (const chunk of runner.stderr) {
-    process.stderr.write(chunk)
+    write(chunk)
     report.add(decoder.decode(chunk, { stream: true }))
   }
-  return { code: await runner.exited, report }
+  const code = await runner.exited
+  running.delete(runner)
+  return { code, report }
 }
 
 const EXPLAINED_FAILURES = 20
@@ -279,12 +306,20 @@ function explainFailures(some: readonly Run[]): void {
 }
 
 const stolen = new StolenTime()
-// More than there are cores, because many tests wait for a process, a clock or a connection.
-const together = files.filter(file => !LATE.includes(file))
 const late = files.filter(file => LATE.includes(file))
+const meanwhile = late.length > 0 ? files.filter(file => MEANWHILE.includes(file)) : []
+const together = files.filter(file => !late.includes(file) && !meanwhile.includes(file))
 const runs: Run[] = []
+// More than there are cores, because many tests wait for a process, a clock or a connection.
 if (together.length > 0) runs.push(await runFiles(together, availableParallelism() + 2))
-if (late.length > 0) runs.push(await runFiles(late, 2))
+const beside: Promise<Run>[] = []
+// Its lines come at the end, not among those of the others.
+const output: Uint8Array[] = []
+if (late.length > 0) beside.push(runFiles(late, 2))
+if (meanwhile.length > 0)
+  beside.push(runFiles(meanwhile, 1, { before: LOWEST_PRIORITY, write: chunk => void output.push(chunk) }))
+runs.push(...(await Promise.all(beside)))
+for (const chunk of output) process.stderr.write(chunk)
 stolen.note()
 explainFailures(runs)
 const count = (word: Count) => runs.reduce((sum, { report }) => sum + report.count(word), 0)
@@ -298,7 +333,7 @@ for (let repetition = 0; repetition < MAX_REPETITIONS; repetition++) {
     '\n!!! REPEATED: the host of this machine took processors from it (steal in /proc/stat) while tests failed. When it takes few, their files run again, one at a time.\n',
   )
   await stolen.untilCalm()
-  const again = await runFiles(unlucky, 1, [])
+  const again = await runFiles(unlucky, 1, { more: [] })
   stolen.note()
   explainFailures([again])
   code = again.code
