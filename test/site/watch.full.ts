@@ -262,6 +262,23 @@ describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => 
     await page.keyboard.press('End')
     await page.getByRole('button', { name: 'Live', exact: true }).click()
     await untilPlaying()
+    // A pause while it loads is one, too.
+    await page.evaluate(`(() => {
+      const slider = document.querySelector('[data-part=seek]')
+      slider.value = 5
+      slider.dispatchEvent(new Event('change'))
+      document.querySelector('[data-part=toggle]').click()
+    })()`)
+    await until(() => page.evaluate<boolean>('document.querySelector("video").readyState > 2'))
+    expect([await state(), await page.evaluate('document.querySelector("video").paused')]).toEqual([
+      'idle',
+      true,
+    ])
+    await page.keyboard.press('k')
+    await untilPlaying()
+    expect((await shown()).time).toBeLessThan(10)
+    await page.getByRole('button', { name: 'Live', exact: true }).click()
+    await untilPlaying()
   })
 
   test('it can be used from the keyboard', async () => {

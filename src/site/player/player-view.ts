@@ -38,8 +38,9 @@ export class PlayerView {
     this.root.dispatchEvent(new Event('statechange'))
   }
 
-  /** Starts the video; without sound if the browser allows sound only after a click. */
+  /** Starts the video, unless a pause came before it was loaded; without sound if the browser allows sound only after a click. */
   async play(): Promise<'playing' | 'blocked' | 'interrupted'> {
+    if (this.state !== 'loading') return 'interrupted'
     try {
       await this.video.play()
       return 'playing'
