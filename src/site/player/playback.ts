@@ -181,8 +181,8 @@ export class Playback {
   }
 
   /**
-   * Browsers pause and start a video too: by a key of the keyboard, or a button of the small window. An event says what was: by
-   * the time it comes, the video may have been paused or started again.
+   * Browsers pause and start a video too: by a key of the keyboard, or a button of the small window. By the time an
+   * event comes, the opposite may have happened.
    */
   #followVideo(): void {
     const video = this.#video
