@@ -158,7 +158,6 @@ const MEANWHILE = [
   'cli/completion',
   'cli/events',
   'cli/profiles',
-  'cli/scenario',
   'maintenance/examples',
   'site/docs-examples',
   'site/inherited-names',
